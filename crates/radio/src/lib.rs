@@ -1,0 +1,1 @@
+//! The PC5 mode 4 channel.

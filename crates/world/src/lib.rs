@@ -1,0 +1,15 @@
+//! Where things are and who sees what.
+//!
+//! The ground truth of every run: the road network and the buildings ([`network`], [`Building`]), the moving
+//! boxes ([`scene`]), who sees whom, and what lies on a conflict course. It knows nothing of equipment or messages.
+//!
+//! All positions are metres in the map's own plane (x east, y north before any grid rotation); headings are radians,
+//! counter-clockwise from +x; time is integer microseconds.
+
+pub mod geometry;
+pub mod network;
+pub mod scene;
+
+pub use geometry::{Point, Polyline};
+pub use network::{Building, Map, Network};
+pub use scene::{Body, Frame, VehicleId, VehicleState};

@@ -1,0 +1,81 @@
+//! What moves: vehicle states at an instant.
+
+use crate::geometry::Point;
+use crate::network::{ConnectionIx, LaneIx};
+
+/// A vehicle (or other moving body), numbered in order of first appearance in a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct VehicleId(pub u32);
+
+/// What sort of moving body this is, as far as anyone needs to know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum BodyKind {
+    /// A passenger car.
+    Car,
+    /// A truck, bus or tram: TR 37.885 vehicle type 3 where no size is known.
+    Heavy,
+    /// A bicycle or motorcycle.
+    TwoWheeler,
+    /// A person on foot.
+    Pedestrian,
+}
+
+/// The box of a moving body, in metres.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Body {
+    /// Along the heading.
+    pub length: f64,
+    /// Across the heading.
+    pub width: f64,
+    /// From the ground to the roof.
+    pub height: f64,
+    /// What sort of body it is.
+    pub kind: BodyKind,
+}
+
+impl Body {
+    /// TR 37.885 clause 6.1.2, types 1 and 2: a passenger car, 5 x 2 x 1.6 m.
+    pub const CAR: Self = Self {
+        length: 5.0,
+        width: 2.0,
+        height: 1.6,
+        kind: BodyKind::Car,
+    };
+    /// TR 37.885 clause 6.1.2, type 3: a truck or bus, 13 x 2.6 x 3 m.
+    pub const HEAVY: Self = Self {
+        length: 13.0,
+        width: 2.6,
+        height: 3.0,
+        kind: BodyKind::Heavy,
+    };
+}
+
+/// One vehicle at one instant.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct VehicleState {
+    /// Who.
+    pub id: VehicleId,
+    /// The centre of the body, in metres.
+    pub position: Point,
+    /// Direction of travel, radians counter-clockwise from +x.
+    pub heading: f64,
+    /// Along the heading, in m/s; never negative.
+    pub speed: f64,
+    /// The body's box.
+    pub body: Body,
+    /// The lane it is on, internal lanes included; none off the road.
+    pub lane: Option<LaneIx>,
+    /// Arc length of the front bumper on that lane, in metres.
+    pub lane_position: f64,
+    /// The connection that the driver means to take at the end of the lane, where the traffic source knows it.
+    pub next: Option<ConnectionIx>,
+}
+
+/// All vehicles at one instant, by ascending id.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Frame {
+    /// The instant, in microseconds from the start of the run.
+    pub time_us: i64,
+    /// The vehicles, by ascending id, each at most once.
+    pub vehicles: Vec<VehicleState>,
+}
