@@ -1,2 +1,29 @@
-//! Placeholder.
+//! Who should speak?
+//!
+//! Vehicles that share what they see over a congested channel mostly see the same things. In each 500 m [`Tile`] one of
+//! them, the host, keeps a map of what the regional digital twin already holds and admits only those whose timely, new,
+//! risk-relevant view is worth its airtime; everyone in range receives the fused picture.
+//!
+//! This crate is that protocol and nothing else: no clock, no socket, no thread, no file, no logger, no random source, no
+//! `std`. Time comes in as integer microseconds, messages come in and go out as values, so the same code runs in a
+//! simulator and in an on-board unit.
 #![no_std]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+pub mod admission;
+pub mod digest;
+pub mod grid;
+pub mod ids;
+pub mod price;
+#[cfg(feature = "snapshot")]
+pub mod snapshot;
+pub mod time;
+pub mod timeliness;
+
+pub use digest::CoverageDigest;
+pub use grid::{Cell, Position, Tile, Velocity, Window};
+pub use ids::{AgentId, ObjectId};
+pub use time::{Duration, Instant};

@@ -1,0 +1,188 @@
+//! `covey decide`: one host decision, explained.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use clap::Args;
+use covey_protocol::snapshot::{ChangeRow, Outcome, Snapshot};
+
+use crate::failure::{Failure, print, read_text};
+use crate::table::Table;
+
+/// Make one host decision from a JSON snapshot and explain it, factor by factor
+///
+/// The snapshot (schema covey.snapshot/1) holds what a host knows at the end of a cycle. The decision is made by the same
+/// code that hosts run in the simulator.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    covey decide examples/snapshot.json\n  \
+    covey decide --json - < examples/snapshot.json | jq .changes")]
+pub(crate) struct Arguments {
+    /// Print the decision as JSON (schema covey.decision/1) instead of a table
+    #[arg(long)]
+    json: bool,
+    /// The snapshot, or - for standard input
+    #[arg(value_name = "FILE|-")]
+    file: PathBuf,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let (name, text) = read_text(&arguments.file)?;
+    let snapshot = Snapshot::parse(&text).map_err(|error| Failure::input(&name, error))?;
+    let outcome = snapshot.decide();
+    if arguments.json {
+        let json =
+            serde_json::to_string(&outcome).map_err(|error| Failure::Other(error.to_string()))?;
+        print(&format!("{json}\n"))
+    } else {
+        print(&explain(&snapshot, &outcome))
+    }
+}
+
+/// The decision for a person: who scored what, why the winner won, what bound.
+fn explain(snapshot: &Snapshot, outcome: &Outcome) -> String {
+    let rules = &snapshot.rules;
+    let mut out = String::new();
+    let mut line = |text: String| {
+        let _ = writeln!(out, "{text}");
+    };
+    line(format!(
+        "Host {} at price {}; the set as given takes {:.3} of its allowance {} and {:.1} ms of {:.0} ms.",
+        outcome.host,
+        number(outcome.price),
+        outcome.airtime.fraction,
+        rules.allowance,
+        outcome.airtime.seconds * 1e3,
+        rules.t_max_s * 1e3,
+    ));
+    let covered = outcome.map.len();
+    line(format!(
+        "The twin holds something of {covered} cell{}, {:.1} in all.\n",
+        if covered == 1 { "" } else { "s" },
+        outcome.map.iter().map(|&(_, _, m)| m).sum::<f64>(),
+    ));
+    let factors = rules.factors;
+    let mark = |name: &str, counts: bool| {
+        if counts {
+            name.to_string()
+        } else {
+            format!("({name})")
+        }
+    };
+    let mut table = Table::new(
+        2,
+        &[
+            "agent",
+            "role",
+            "sees cells",
+            &mark("x new", factors.novelty),
+            &mark("x risk", factors.risk),
+            &mark("x in time", factors.timeliness),
+            "value",
+            "airtime",
+            "x price",
+            "score",
+            "",
+        ],
+    );
+    let mut rows: Vec<_> = outcome.scores.iter().collect();
+    rows.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
+    for row in rows {
+        let remark = match outcome.changes.iter().rfind(|change| change.id == row.id) {
+            Some(change) if change.action == "admit" => "<- admitted",
+            Some(_) => "<- removed",
+            None => "",
+        };
+        table.row(vec![
+            row.id.to_string(),
+            row.role.to_string(),
+            number(row.factors.visible),
+            number(row.factors.novel),
+            number(row.factors.at_risk),
+            number(row.factors.in_time),
+            number(row.value),
+            number(row.airtime),
+            number(outcome.price * row.airtime),
+            number(row.score),
+            remark.to_string(),
+        ]);
+    }
+    if outcome.scores.is_empty() {
+        line("There is no candidate and no contributor.".to_string());
+    } else {
+        line(table.render());
+        if !(factors.novelty && factors.risk && factors.timeliness) {
+            line("A factor in brackets is shown, but does not count in this score.\n".to_string());
+        }
+    }
+    for change in &outcome.changes {
+        line(because(change, snapshot, outcome));
+    }
+    if outcome.changes.is_empty() {
+        line("Nothing changes.".to_string());
+    }
+    line(bound(snapshot, outcome));
+    out
+}
+
+fn because(change: &ChangeRow, snapshot: &Snapshot, outcome: &Outcome) -> String {
+    let rules = &snapshot.rules;
+    let score = number(change.score);
+    match (change.action, change.because) {
+        ("admit", _) => format!(
+            "{} is admitted: its score {score} reaches {} and is the highest that fits (allowance used afterwards: {:.3} of {}).",
+            change.id, rules.eta_add, outcome.airtime_after.fraction, rules.allowance
+        ),
+        (_, "allowance") => format!(
+            "{} is removed: the set had outgrown its allowance of {} and {} scored lowest ({score}).",
+            change.id, rules.allowance, change.id
+        ),
+        (_, "cycle") => format!(
+            "{} is removed: the set had outgrown the cycle's {:.0} ms and {} scored lowest ({score}).",
+            change.id,
+            rules.t_max_s * 1e3,
+            change.id
+        ),
+        _ => format!(
+            "{} is removed: its score {score} is at or below {}.",
+            change.id, rules.eta_rem
+        ),
+    }
+}
+
+fn bound(snapshot: &Snapshot, outcome: &Outcome) -> String {
+    let rules = &snapshot.rules;
+    let what = match outcome.binding {
+        "value" => format!("no candidate is worth {} even for free", rules.eta_add),
+        "price" => format!(
+            "the price of {}: at price 0 another candidate would reach {}",
+            number(outcome.price),
+            rules.eta_add
+        ),
+        "allowance" => format!(
+            "the allowance of {}: what is worth admitting does not fit",
+            rules.allowance
+        ),
+        "cycle" => format!(
+            "the cycle of {:.0} ms: what is worth admitting does not fit",
+            rules.t_max_s * 1e3
+        ),
+        "quota" => format!(
+            "the quota of {} change{} per cycle: another candidate is worth a place",
+            rules.n_max,
+            if rules.n_max == 1 { "" } else { "s" }
+        ),
+        _ => "nothing: no candidate is left".to_string(),
+    };
+    format!("What bound: {what}.")
+}
+
+/// A number with three decimals, or fewer where they are zero.
+fn number(x: f64) -> String {
+    let text = format!("{x:.3}");
+    let short = text.trim_end_matches('0').trim_end_matches('.');
+    match short {
+        "" | "-" | "-0" => "0".to_string(),
+        short => short.to_string(),
+    }
+}

@@ -1,0 +1,90 @@
+//! `covey digest`: cells to bytes and back.
+
+use std::path::Path;
+
+use clap::{Args, Subcommand};
+use covey_protocol::{Cell, CoverageDigest};
+use serde::{Deserialize, Serialize};
+
+use crate::failure::{Failure, print, read_text};
+
+/// Turn a set of visible cells into a coverage digest, or back
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    echo '{\"cells\":[[3,-2],[4,-2],[5,-2]]}' | covey digest encode\n  \
+    echo c50100000003fffffffe000303 | covey digest decode")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    way: Way,
+}
+
+#[derive(Debug, Clone, Copy, Subcommand)]
+enum Way {
+    /// JSON {"cells":[[ix,iy],...]} on standard input to hex on standard output
+    Encode,
+    /// Hex on standard input to JSON {"cells":[[ix,iy],...]} on standard output, in scan order
+    Decode,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Cells {
+    cells: Vec<(i32, i32)>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let (name, text) = read_text(Path::new("-"))?;
+    match arguments.way {
+        Way::Encode => {
+            let input: Cells = serde_json::from_str(&text).map_err(|error| {
+                Failure::input(
+                    &name,
+                    format!("{error}; expected {{\"cells\":[[ix,iy],…]}}"),
+                )
+            })?;
+            let cells = input.cells.iter().map(|&(ix, iy)| Cell::new(ix, iy));
+            let digest = CoverageDigest::new(cells.collect())
+                .map_err(|error| Failure::input(format!("{name}: cells"), error))?;
+            let hex: String = digest.encode().iter().map(|b| format!("{b:02x}")).collect();
+            print(&format!("{hex}\n"))
+        }
+        Way::Decode => {
+            let bytes = from_hex(&text).map_err(|problem| Failure::input(&name, problem))?;
+            let digest =
+                CoverageDigest::decode(&bytes).map_err(|error| Failure::input(&name, error))?;
+            let cells = digest.cells().iter().map(|cell| (cell.ix, cell.iy));
+            let output = Cells {
+                cells: cells.collect(),
+            };
+            let json = serde_json::to_string(&output)
+                .map_err(|error| Failure::Other(error.to_string()))?;
+            print(&format!("{json}\n"))
+        }
+    }
+}
+
+/// Bytes from hex digits of either case; white space is passed over.
+fn from_hex(text: &str) -> Result<Vec<u8>, String> {
+    let mut digits = Vec::new();
+    for (at, character) in text.chars().enumerate() {
+        match character.to_digit(16) {
+            Some(digit) => digits.push(digit as u8),
+            None if character.is_whitespace() => {}
+            None => {
+                return Err(format!(
+                    "character {} is {character:?}, expected hex digits",
+                    at + 1
+                ));
+            }
+        }
+    }
+    if digits.len() % 2 == 1 {
+        return Err(format!(
+            "{} hex digits, expected an even number",
+            digits.len()
+        ));
+    }
+    Ok(digits
+        .chunks(2)
+        .map(|pair| pair[0] << 4 | pair[1])
+        .collect())
+}

@@ -1,0 +1,70 @@
+//! What went wrong, and the exit code that says whose turn it is.
+
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+/// A failed command.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The input or the call was wrong: exit code 2. The text names the file, the field, what was found and expected.
+    Input(String),
+    /// Anything else: exit code 1.
+    Other(String),
+}
+
+impl Failure {
+    /// The input `name` is wrong.
+    pub(crate) fn input(name: impl fmt::Display, problem: impl fmt::Display) -> Self {
+        Self::Input(format!("{name}: {problem}"))
+    }
+
+    /// Tells the user and gives the exit code.
+    #[allow(clippy::print_stderr)] // This is where errors reach a person.
+    pub(crate) fn report(self) -> ExitCode {
+        match self {
+            Self::Input(text) => {
+                eprintln!("error: {text}");
+                ExitCode::from(2)
+            }
+            Self::Other(text) => {
+                eprintln!("error: {text}");
+                ExitCode::from(1)
+            }
+        }
+    }
+}
+
+/// The text of a file, or of standard input for `-`, and the name to call it by in messages.
+pub(crate) fn read_text(path: &Path) -> Result<(String, String), Failure> {
+    let (name, bytes) = if path.as_os_str() == "-" {
+        let mut bytes = Vec::new();
+        let outcome = io::stdin().lock().read_to_end(&mut bytes);
+        ("standard input".to_string(), outcome.map(|_| bytes))
+    } else {
+        (path.display().to_string(), std::fs::read(path))
+    };
+    let bytes = bytes.map_err(|error| Failure::input(&name, format!("cannot be read: {error}")))?;
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok((name, text)),
+        Err(error) => Err(Failure::input(
+            name,
+            format!(
+                "byte {} is not UTF-8 text",
+                error.utf8_error().valid_up_to()
+            ),
+        )),
+    }
+}
+
+/// Writes a result to standard output. A reader that has gone away (`| head`) is no error.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::Other(format!("standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}

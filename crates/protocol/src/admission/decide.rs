@@ -1,0 +1,638 @@
+//! Algorithm 1 on flat arrays.
+
+use alloc::vec::Vec;
+
+use super::{
+    Action, Because, Binding, Candidate, Change, Contributor, Decision, Ladder, Problem, Role,
+    Rules, Score,
+};
+use crate::ids::AgentId;
+use crate::timeliness::Timeliness;
+
+/// Scores closer than this, relative to their size, differ only by rounding.
+const TIE: f64 = 1e-12;
+
+/// Decides, cycle after cycle; holds the buffers, which are reused.
+#[derive(Debug, Clone, Default)]
+pub struct Admission {
+    /// Evidence of the set as given.
+    given: Evidence,
+    /// Evidence of the set as changed so far.
+    changed: Evidence,
+    /// The map of the set as given.
+    map: Vec<f64>,
+    /// What every contributor, then every candidate was worth as given.
+    scores: Vec<Score>,
+    tables: Tables,
+    members: Vec<Member>,
+    /// Scores of a later round, candidate by candidate.
+    round: Vec<f64>,
+    /// Prior of a contributor's own cells, while its leave-one-out map is written.
+    own: Vec<f64>,
+}
+
+/// Coverage evidence of one cycle, without the prior.
+#[derive(Debug, Clone, Default)]
+struct Evidence {
+    /// Sources that cover the cell for certain.
+    certain: Vec<u16>,
+    /// Probability that all the other sources miss it.
+    miss: Vec<f64>,
+}
+
+/// What a view of each cell is worth to a candidate.
+#[derive(Debug, Clone, Default)]
+struct Tables {
+    /// Value at the earliest completion time in question, and its change per second of completion time. Not-a-number
+    /// marks a cell with a kink in that range.
+    line: Vec<[f64; 2]>,
+    /// The value without the timeliness factor.
+    weight: Vec<f64>,
+}
+
+/// A contributor while the decision goes on.
+#[derive(Debug, Clone, Copy)]
+struct Member {
+    id: AgentId,
+    place: Place,
+    bytes: f64,
+}
+
+/// Where a member stands in the problem.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    /// Among the contributors.
+    Given(usize),
+    /// Among the candidates: admitted a moment ago.
+    Admitted(usize),
+}
+
+/// What is fixed during one decision.
+struct Context<'a> {
+    rules: &'a Rules,
+    problem: &'a Problem<'a>,
+    decay: f64,
+    timeliness: Timeliness,
+}
+
+impl Admission {
+    /// Ready for the first cycle.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Decides one cycle. Afterwards [`map`](Self::map), [`scores`](Self::scores), [`ladder`](Self::ladder) and
+    /// [`age_map_without`](Self::age_map_without) speak of the set as given, before any change.
+    ///
+    /// # Panics
+    /// If a cell number is not below `prior.len()`, if `rho` or `deadline_s` is shorter than `prior`, or a `prior_without`
+    /// shorter than its contributor's cells.
+    pub fn decide(&mut self, rules: &Rules, problem: &Problem<'_>) -> Decision {
+        let context = Context {
+            rules,
+            problem,
+            decay: rules.decay(),
+            timeliness: Timeliness::new(rules.cycle_s, problem.broadcast_delivery),
+        };
+        self.members.clear();
+        self.members.extend(
+            problem
+                .contributors
+                .iter()
+                .enumerate()
+                .map(|(at, c)| Member {
+                    id: c.id,
+                    place: Place::Given(at),
+                    bytes: c.report_bytes + c.broadcast_bytes,
+                }),
+        );
+        context.gather(&mut self.given, &self.members);
+        self.map.clear();
+        self.map.extend(
+            problem
+                .prior
+                .iter()
+                .enumerate()
+                .map(|(cell, &prior)| 1.0 - self.given.novelty(cell, context.decay * prior)),
+        );
+        let airtime = rules.airtime(context.bytes(&self.members));
+        self.score_all(&context);
+
+        let mut changes = Vec::new();
+        let binding = if let Some(broken) = rules.broken(airtime) {
+            self.shed(&context, &mut changes);
+            match broken {
+                Because::Cycle => Binding::Cycle,
+                _ => Binding::Allowance,
+            }
+        } else {
+            let binding = self.grow(&context, &mut changes);
+            self.prune(&context, &mut changes);
+            binding
+        };
+        Decision {
+            airtime,
+            airtime_after: rules.airtime(context.bytes(&self.members)),
+            changes,
+            binding,
+        }
+    }
+
+    /// The map of the last decision's set as given, cell by cell: the next cycle's prior.
+    #[must_use]
+    pub fn map(&self) -> &[f64] {
+        &self.map
+    }
+
+    /// What every contributor, then every candidate was worth in the last decision, each group by ascending id.
+    #[must_use]
+    pub fn scores(&self) -> &[Score] {
+        &self.scores
+    }
+
+    /// The factors behind a score of the last decision, whose rules and problem these are. `at` is the place in
+    /// [`scores`](Self::scores).
+    #[must_use]
+    pub fn ladder(&self, rules: &Rules, problem: &Problem<'_>, at: usize) -> Ladder {
+        let context = Context {
+            rules,
+            problem,
+            decay: rules.decay(),
+            timeliness: Timeliness::new(rules.cycle_s, problem.broadcast_delivery),
+        };
+        let mut bytes = problem.broadcast_base_bytes;
+        for c in problem.contributors {
+            bytes += c.report_bytes + c.broadcast_bytes;
+        }
+        let count = problem.contributors.len();
+        if at < count {
+            let member = Member {
+                id: problem.contributors[at].id,
+                place: Place::Given(at),
+                bytes: 0.0,
+            };
+            let seconds = rules.airtime(bytes).seconds;
+            let mut ladder = Ladder::default();
+            let (cells, _, _) = context.view(&member);
+            context.for_each_retained(&self.given, &member, |cell, novelty| {
+                context.climb(&mut ladder, cell, novelty, seconds);
+            });
+            ladder.visible = cells.len() as f64;
+            ladder
+        } else {
+            let candidate = &problem.candidates[at - count];
+            let seconds = rules.airtime(bytes + candidate.bytes()).seconds;
+            let mut ladder = Ladder {
+                visible: candidate.cells.len() as f64,
+                ..Ladder::default()
+            };
+            for &cell in candidate.cells {
+                let cell = cell as usize;
+                context.climb(&mut ladder, cell, 1.0 - self.map[cell], seconds);
+            }
+            ladder
+        }
+    }
+
+    /// Brings the leave-one-out map of `contributor`, who was among those of the last decision, from that of the cycle
+    /// before to that of the last decision: ages it and adds the evidence of all the others.
+    pub fn age_map_without(
+        &mut self,
+        rules: &Rules,
+        contributor: &Contributor<'_>,
+        map: &mut [f64],
+    ) {
+        let decay = rules.decay();
+        let Self { given, own, .. } = self;
+        own.clear();
+        own.extend(contributor.cells.iter().map(|&cell| map[cell as usize]));
+        for (cell, m) in map.iter_mut().enumerate() {
+            *m = 1.0 - given.novelty(cell, decay * *m);
+        }
+        for (&cell, &prior) in contributor.cells.iter().zip(own.iter()) {
+            let cell = cell as usize;
+            map[cell] = 1.0 - given.novelty_without(cell, decay * prior, contributor.coverage());
+        }
+    }
+
+    /// Scores of the set as given.
+    fn score_all(&mut self, context: &Context<'_>) {
+        let seconds = context.rules.airtime(context.bytes(&self.members)).seconds;
+        self.scores.clear();
+        for member in &self.members {
+            let value = context.retention_value(&self.given, member, seconds);
+            self.scores
+                .push(context.score(member.id, Role::Contributor, value, member.bytes));
+        }
+        let Self {
+            given,
+            tables,
+            members,
+            scores,
+            ..
+        } = self;
+        context.value_candidates(given, members, tables, |candidate, value| {
+            scores.push(context.score(candidate.id, Role::Candidate, value, candidate.bytes()));
+        });
+    }
+
+    /// Step (a): sheds the lowest contributor until both bounds hold or none is left.
+    fn shed(&mut self, context: &Context<'_>, changes: &mut Vec<Change>) {
+        self.changed.clone_from(&self.given);
+        while let Some(because) = context
+            .rules
+            .broken(context.rules.airtime(context.bytes(&self.members)))
+        {
+            let Some((at, score)) = self.lowest(context) else {
+                return;
+            };
+            self.remove(context, at, score, because, changes);
+        }
+    }
+
+    /// Step (b): admits the best that fit, and says what kept the set from growing further.
+    fn grow(&mut self, context: &Context<'_>, changes: &mut Vec<Change>) -> Binding {
+        let rules = context.rules;
+        let contributors = context.problem.contributors.len();
+        self.round.clear();
+        self.round
+            .extend(self.scores[contributors..].iter().map(|s| s.score));
+        self.changed.clone_from(&self.given);
+        let mut admitted = 0;
+        loop {
+            let bytes = context.bytes(&self.members);
+            let mut best: Option<(usize, f64)> = None;
+            let mut blocked = None;
+            for (at, candidate) in context.problem.candidates.iter().enumerate() {
+                let score = self.round[at];
+                let worthy = score >= rules.eta_add;
+                if !worthy || best.is_some_and(|(_, top)| !beats(score, top)) {
+                    continue;
+                }
+                match rules.broken(rules.airtime(bytes + candidate.bytes())) {
+                    None => best = Some((at, score)),
+                    Some(because) => blocked = blocked.or(Some(because)),
+                }
+            }
+            let Some((at, score)) = best else {
+                return match blocked {
+                    Some(Because::Cycle) => Binding::Cycle,
+                    Some(_) => Binding::Allowance,
+                    None => self.unworthy(context),
+                };
+            };
+            if admitted == rules.n_max {
+                return Binding::Quota;
+            }
+            admitted += 1;
+            let candidate = &context.problem.candidates[at];
+            changes.push(Change {
+                action: Action::Admit,
+                id: candidate.id,
+                because: Because::Score,
+                score,
+            });
+            self.members.push(Member {
+                id: candidate.id,
+                place: Place::Admitted(at),
+                bytes: candidate.bytes(),
+            });
+            self.members.sort_unstable_by_key(|m| m.id);
+            self.changed
+                .add(candidate.cells, candidate.decoded_fraction);
+            if admitted == rules.n_max {
+                // Who would have been next is asked of the scores at hand; no need to score everybody anew.
+                self.round[at] = f64::NEG_INFINITY;
+            } else {
+                self.rescore(context);
+            }
+        }
+    }
+
+    /// Why nobody is worth a place: the price, the value, or nobody is there.
+    fn unworthy(&self, context: &Context<'_>) -> Binding {
+        let candidates = &self.scores[context.problem.contributors.len()..];
+        let mut waiting = candidates
+            .iter()
+            .zip(&self.round)
+            .filter(|&(_, &round)| round != f64::NEG_INFINITY)
+            .peekable();
+        if waiting.peek().is_none() {
+            Binding::Nothing
+        } else if waiting.any(|(s, _)| s.value >= context.rules.eta_add) {
+            Binding::Price
+        } else {
+            Binding::Value
+        }
+    }
+
+    /// Scores of the candidates against the set as changed so far; the admitted ones drop out.
+    fn rescore(&mut self, context: &Context<'_>) {
+        let price = context.problem.price;
+        let Self {
+            changed,
+            tables,
+            members,
+            round,
+            ..
+        } = self;
+        round.clear();
+        context.value_candidates(changed, members, tables, |candidate, value| {
+            round.push(value - price * context.rules.airtime_units(candidate.bytes()));
+        });
+        for member in members {
+            if let Place::Admitted(at) = member.place {
+                round[at] = f64::NEG_INFINITY;
+            }
+        }
+    }
+
+    /// Step (c): removes who is no longer worth a place, within what is left of the quota.
+    fn prune(&mut self, context: &Context<'_>, changes: &mut Vec<Change>) {
+        while (changes.len() as u64) < u64::from(context.rules.n_max) {
+            match self.lowest(context) {
+                Some((at, score)) if score <= context.rules.eta_rem => {
+                    self.remove(context, at, score, Because::Score, changes);
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// The member with the lowest retention score in the set as changed so far.
+    fn lowest(&self, context: &Context<'_>) -> Option<(usize, f64)> {
+        let seconds = context.rules.airtime(context.bytes(&self.members)).seconds;
+        let mut lowest: Option<(usize, f64)> = None;
+        for (at, member) in self.members.iter().enumerate() {
+            let value = context.retention_value(&self.changed, member, seconds);
+            let score = value - context.problem.price * context.rules.airtime_units(member.bytes);
+            if lowest.is_none_or(|(_, low)| beats(low, score)) {
+                lowest = Some((at, score));
+            }
+        }
+        lowest
+    }
+
+    fn remove(
+        &mut self,
+        context: &Context<'_>,
+        at: usize,
+        score: f64,
+        because: Because,
+        changes: &mut Vec<Change>,
+    ) {
+        let member = self.members.remove(at);
+        changes.push(Change {
+            action: Action::Remove,
+            id: member.id,
+            because,
+            score,
+        });
+        context.gather(&mut self.changed, &self.members);
+    }
+}
+
+/// `score` is higher than `other` by more than rounding.
+fn beats(score: f64, other: f64) -> bool {
+    let size = if other.abs() > 1.0 { other.abs() } else { 1.0 };
+    score > other + TIE * size
+}
+
+impl Candidate<'_> {
+    fn bytes(&self) -> f64 {
+        self.report_bytes + self.broadcast_bytes
+    }
+}
+
+impl<'a> Context<'a> {
+    /// B(D).
+    fn bytes(&self, members: &[Member]) -> f64 {
+        members
+            .iter()
+            .fold(self.problem.broadcast_base_bytes, |sum, m| sum + m.bytes)
+    }
+
+    /// The cells of a member, how far they count as covered by it, and their prior in the map without it.
+    fn view(&self, member: &Member) -> (&'a [u32], f64, Option<&'a [f64]>) {
+        match member.place {
+            Place::Given(at) => {
+                let c = &self.problem.contributors[at];
+                (c.cells, c.coverage(), c.prior_without)
+            }
+            Place::Admitted(at) => {
+                let c = &self.problem.candidates[at];
+                (c.cells, c.decoded_fraction, None)
+            }
+        }
+    }
+
+    /// Collects the evidence of the host, of what was overheard and of `members`.
+    fn gather(&self, evidence: &mut Evidence, members: &[Member]) {
+        evidence.reset(self.problem.prior.len());
+        evidence.add(self.problem.host_cells, 1.0);
+        evidence.add(self.problem.overheard, 1.0);
+        for member in members {
+            let (cells, c, _) = self.view(member);
+            evidence.add(cells, c);
+        }
+    }
+
+    fn score(&self, id: AgentId, role: Role, value: f64, bytes: f64) -> Score {
+        let airtime = self.rules.airtime_units(bytes);
+        Score {
+            id,
+            role,
+            value,
+            airtime,
+            score: value - self.problem.price * airtime,
+        }
+    }
+
+    /// Calls `visit` with each cell of a member and its novelty in the map without that member.
+    fn for_each_retained(
+        &self,
+        evidence: &Evidence,
+        member: &Member,
+        mut visit: impl FnMut(usize, f64),
+    ) {
+        let (cells, c, without) = self.view(member);
+        for (at, &cell) in cells.iter().enumerate() {
+            let cell = cell as usize;
+            let prior = without.map_or(self.problem.prior[cell], |without| without[at]);
+            visit(cell, evidence.novelty_without(cell, self.decay * prior, c));
+        }
+    }
+
+    /// What keeping a member is worth.
+    fn retention_value(&self, evidence: &Evidence, member: &Member, completion_s: f64) -> f64 {
+        let factors = self.rules.factors;
+        let mut sum = 0.0;
+        self.for_each_retained(evidence, member, |cell, novelty| {
+            let mut value = if factors.novelty { novelty } else { 1.0 };
+            if factors.risk {
+                value *= self.problem.rho[cell];
+            }
+            if factors.timeliness && value != 0.0 {
+                value *= self
+                    .timeliness
+                    .probability(self.problem.deadline_s[cell], completion_s);
+            }
+            sum += value;
+        });
+        sum
+    }
+
+    /// Adds one cell to a ladder of factors.
+    fn climb(&self, ladder: &mut Ladder, cell: usize, novelty: f64, completion_s: f64) {
+        let rho = self.problem.rho[cell];
+        let deadline_s = self.problem.deadline_s[cell];
+        ladder.novel += novelty;
+        ladder.at_risk += novelty * rho;
+        ladder.in_time += novelty * rho * self.timeliness.probability(deadline_s, completion_s);
+    }
+
+    /// Calls `found` with each candidate, in order, and its value against `evidence`.
+    fn value_candidates(
+        &self,
+        evidence: &Evidence,
+        members: &[Member],
+        tables: &mut Tables,
+        mut found: impl FnMut(&Candidate<'_>, f64),
+    ) {
+        let candidates = self.problem.candidates;
+        let bytes = self.bytes(members);
+        let seconds =
+            |candidate: &Candidate<'_>| self.rules.airtime(bytes + candidate.bytes()).seconds;
+        let (from_s, to_s) = candidates
+            .iter()
+            .map(seconds)
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(from, to), s| {
+                (from.min(s), to.max(s))
+            });
+        self.tabulate(evidence, from_s, to_s, tables);
+        for candidate in candidates {
+            let completion_s = seconds(candidate);
+            let [at, slope] = sum_lines(candidate.cells, &tables.line);
+            let mut value = at + slope * (completion_s - from_s);
+            if value.is_nan() {
+                value = candidate
+                    .cells
+                    .iter()
+                    .map(|&cell| {
+                        let cell = cell as usize;
+                        let deadline_s = self.problem.deadline_s[cell];
+                        match tables.weight[cell] {
+                            0.0 => 0.0,
+                            w => w * self.timeliness.probability(deadline_s, completion_s),
+                        }
+                    })
+                    .sum();
+            }
+            found(candidate, value);
+        }
+    }
+
+    /// What a view of each cell is worth, for completion times of `from_s..=to_s`.
+    fn tabulate(&self, evidence: &Evidence, from_s: f64, to_s: f64, tables: &mut Tables) {
+        let factors = self.rules.factors;
+        let problem = self.problem;
+        tables.weight.clear();
+        tables
+            .weight
+            .extend(problem.prior.iter().zip(problem.rho).enumerate().map(
+                |(cell, (&prior, &rho))| {
+                    let novelty = if factors.novelty {
+                        evidence.novelty(cell, self.decay * prior)
+                    } else {
+                        1.0
+                    };
+                    if factors.risk { novelty * rho } else { novelty }
+                },
+            ));
+        tables.line.clear();
+        tables
+            .line
+            .extend(
+                tables
+                    .weight
+                    .iter()
+                    .zip(problem.deadline_s)
+                    .map(|(&w, &deadline_s)| {
+                        if !factors.timeliness || w == 0.0 {
+                            return [w, 0.0];
+                        }
+                        match self.timeliness.line(deadline_s, from_s, to_s) {
+                            Some(line) => [w * line.at, w * line.slope],
+                            None => [f64::NAN, f64::NAN],
+                        }
+                    }),
+            );
+    }
+}
+
+/// The sums of both columns over `cells`. Four partial sums hide the latency of the additions; their order is fixed, so the
+/// result is a function of the cells alone.
+fn sum_lines(cells: &[u32], line: &[[f64; 2]]) -> [f64; 2] {
+    let mut sums = [[0.0; 2]; 4];
+    let chunks = cells.chunks_exact(4);
+    for (sum, &cell) in sums.iter_mut().zip(chunks.remainder()) {
+        *sum = line[cell as usize];
+    }
+    for chunk in chunks {
+        for (sum, &cell) in sums.iter_mut().zip(chunk) {
+            let [at, slope] = line[cell as usize];
+            sum[0] += at;
+            sum[1] += slope;
+        }
+    }
+    let [a, b, c, d] = sums;
+    [(a[0] + b[0]) + (c[0] + d[0]), (a[1] + b[1]) + (c[1] + d[1])]
+}
+
+impl Evidence {
+    fn reset(&mut self, cells: usize) {
+        self.certain.clear();
+        self.certain.resize(cells, 0);
+        self.miss.clear();
+        self.miss.resize(cells, 1.0);
+    }
+
+    fn add(&mut self, cells: &[u32], c: f64) {
+        if c >= 1.0 {
+            for &cell in cells {
+                let certain = &mut self.certain[cell as usize];
+                *certain = certain.saturating_add(1);
+            }
+        } else {
+            for &cell in cells {
+                self.miss[cell as usize] *= 1.0 - c;
+            }
+        }
+    }
+
+    /// 1 - M, given the aged prior.
+    fn novelty(&self, cell: usize, aged: f64) -> f64 {
+        if self.certain[cell] > 0 {
+            0.0
+        } else {
+            (1.0 - aged) * self.miss[cell]
+        }
+    }
+
+    /// The same without one of its sources, which covers the cell with `c`.
+    fn novelty_without(&self, cell: usize, aged: f64, c: f64) -> f64 {
+        let certain = self.certain[cell];
+        if c >= 1.0 {
+            if certain > 1 {
+                0.0
+            } else {
+                (1.0 - aged) * self.miss[cell]
+            }
+        } else if certain > 0 {
+            0.0
+        } else {
+            (1.0 - aged) * (self.miss[cell] / (1.0 - c))
+        }
+    }
+}

@@ -1,0 +1,370 @@
+//! One host decision as a file: `covey.snapshot/1` in, `covey.decision/1` out.
+//!
+//! [`Snapshot::parse`] reads the JSON of a snapshot and checks every field; its errors name the field, what was found and
+//! what was expected. [`Snapshot::decide`] runs [`Admission`] on it, the code that hosts run. Fields that are not known are
+//! passed over, so a snapshot may carry more than this version reads.
+
+mod parse;
+
+use alloc::vec::Vec;
+
+use serde::Serialize;
+
+use crate::admission::{
+    Action, Admission, Airtime, Because, Binding, Candidate, Contributor, Ladder, Problem, Role,
+    Rules,
+};
+use crate::grid::Cell;
+use crate::ids::AgentId;
+
+pub use parse::SnapshotError;
+
+/// The schema that [`Snapshot::parse`] reads.
+pub const SNAPSHOT_SCHEMA: &str = "covey.snapshot/1";
+/// The schema that an [`Outcome`] is written in.
+pub const DECISION_SCHEMA: &str = "covey.decision/1";
+
+/// What a host knew at the end of a cycle.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Snapshot {
+    /// What stays the same from cycle to cycle.
+    pub rules: Rules,
+    /// Bytes of the broadcast without contributors.
+    pub broadcast_base_bytes: f64,
+    /// Probability that a receiver decodes a broadcast.
+    pub broadcast_delivery: f64,
+    /// The congestion price.
+    pub price: f64,
+    /// The host.
+    pub host: AgentId,
+    /// Cells the host sees itself; sorted, each once.
+    pub host_cells: Vec<Cell>,
+    /// The last cycle's map, by cell.
+    pub prior: Vec<(Cell, f64)>,
+    /// Cells in which overheard broadcasts placed an object of this cycle.
+    pub overheard: Vec<Cell>,
+    /// Risk and deadline in seconds, by cell.
+    pub risk: Vec<(Cell, f64, f64)>,
+    /// Everyone but the host, by ascending id.
+    pub agents: Vec<Agent>,
+}
+
+/// A candidate or contributor of a snapshot.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Agent {
+    /// Who.
+    pub id: AgentId,
+    /// As what.
+    pub role: Role,
+    /// Cells it sees; sorted, each once.
+    pub cells: Vec<Cell>,
+    /// A contributor's report of this cycle was decoded.
+    pub decoded: bool,
+    /// Share of its reports that is decoded.
+    pub decoded_fraction: f64,
+    /// Bytes of its report.
+    pub report_bytes: f64,
+    /// Bytes that the broadcast carries because of it.
+    pub broadcast_bytes: f64,
+    /// A contributor's leave-one-out map, by cell, sorted.
+    pub prior_without: Option<Vec<(Cell, f64)>>,
+}
+
+/// A decision with its reasons; serialises as `covey.decision/1`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Outcome {
+    /// [`DECISION_SCHEMA`].
+    pub schema: &'static str,
+    /// The map of the set as given: column, row, m; only m > 0, by row, then column.
+    pub map: Vec<(i32, i32, f64)>,
+    /// Airtime of the set as given.
+    pub airtime: AirtimeRow,
+    /// Everyone but the host, by id, before any change.
+    pub scores: Vec<ScoreRow>,
+    /// The changes, in order.
+    pub changes: Vec<ChangeRow>,
+    /// By how much the epoch advances: the number of changes.
+    pub epoch_advance: usize,
+    /// The host.
+    pub host: u64,
+    /// The congestion price.
+    pub price: f64,
+    /// Airtime of the set after the changes.
+    pub airtime_after: AirtimeRow,
+    /// What kept the set from growing further: `nothing`, `value`, `price`, `allowance`, `cycle` or `quota`.
+    pub binding: &'static str,
+}
+
+/// Airtime, as written.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct AirtimeRow {
+    /// T(D) in seconds.
+    pub seconds: f64,
+    /// B(D) / (C T_s).
+    pub fraction: f64,
+}
+
+/// A score and its factors, as written.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ScoreRow {
+    /// Who.
+    pub id: u64,
+    /// `candidate` or `contributor`.
+    pub role: &'static str,
+    /// Eq. (3), with the factors that count.
+    pub value: f64,
+    /// Delta C, in units of airtime.
+    pub airtime: f64,
+    /// Value - price x airtime.
+    pub score: f64,
+    /// The factors, each multiplied onto the ones before it, whether they count or not.
+    pub factors: FactorRow,
+}
+
+/// The factors behind a value, as written.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct FactorRow {
+    /// Cells that the agent sees.
+    pub visible: f64,
+    /// Their novelty.
+    pub novel: f64,
+    /// Novelty x risk.
+    pub at_risk: f64,
+    /// Novelty x risk x timeliness.
+    pub in_time: f64,
+}
+
+/// A change, as written.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ChangeRow {
+    /// `admit` or `remove`.
+    pub action: &'static str,
+    /// Who.
+    pub id: u64,
+    /// `score`, `allowance` or `cycle`.
+    pub because: &'static str,
+    /// The score it had at that moment.
+    pub score: f64,
+}
+
+impl From<Airtime> for AirtimeRow {
+    fn from(a: Airtime) -> Self {
+        Self {
+            seconds: a.seconds,
+            fraction: a.fraction,
+        }
+    }
+}
+
+impl From<Ladder> for FactorRow {
+    fn from(l: Ladder) -> Self {
+        Self {
+            visible: l.visible,
+            novel: l.novel,
+            at_risk: l.at_risk,
+            in_time: l.in_time,
+        }
+    }
+}
+
+impl Role {
+    /// The name in files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Candidate => "candidate",
+            Self::Contributor => "contributor",
+        }
+    }
+}
+
+impl Action {
+    /// The name in files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Admit => "admit",
+            Self::Remove => "remove",
+        }
+    }
+}
+
+impl Because {
+    /// The name in files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Score => "score",
+            Self::Allowance => "allowance",
+            Self::Cycle => "cycle",
+        }
+    }
+}
+
+impl Binding {
+    /// The name in files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Nothing => "nothing",
+            Self::Value => "value",
+            Self::Price => "price",
+            Self::Allowance => "allowance",
+            Self::Cycle => "cycle",
+            Self::Quota => "quota",
+        }
+    }
+}
+
+impl Snapshot {
+    /// Reads and checks a snapshot.
+    ///
+    /// # Errors
+    /// Anything that is not a snapshot of this schema; the error names the field.
+    pub fn parse(json: &str) -> Result<Self, SnapshotError> {
+        parse::snapshot(json)
+    }
+
+    /// Decides, and says why.
+    #[must_use]
+    pub fn decide(&self) -> Outcome {
+        let dense = Dense::of(self);
+        let rules = &self.rules;
+        let cells: Vec<Vec<u32>> = self.agents.iter().map(|a| dense.all(&a.cells)).collect();
+        let without: Vec<Option<Vec<f64>>> = self.agents.iter().map(Agent::own_prior).collect();
+        let host_cells = dense.all(&self.host_cells);
+        let overheard = dense.all(&self.overheard);
+        let mut prior = alloc::vec![0.0; dense.cells.len()];
+        for &(cell, m) in &self.prior {
+            prior[dense.at(cell) as usize] = m;
+        }
+        let mut rho = alloc::vec![0.0; dense.cells.len()];
+        let mut deadline_s = rho.clone();
+        for &(cell, risk, deadline) in &self.risk {
+            rho[dense.at(cell) as usize] = risk;
+            deadline_s[dense.at(cell) as usize] = deadline;
+        }
+        let mut contributors = Vec::new();
+        let mut candidates = Vec::new();
+        for (at, agent) in self.agents.iter().enumerate() {
+            match agent.role {
+                Role::Contributor => contributors.push(Contributor {
+                    id: agent.id,
+                    cells: &cells[at],
+                    decoded: agent.decoded,
+                    decoded_fraction: agent.decoded_fraction,
+                    report_bytes: agent.report_bytes,
+                    broadcast_bytes: agent.broadcast_bytes,
+                    prior_without: without[at].as_deref(),
+                }),
+                Role::Candidate => candidates.push(Candidate {
+                    id: agent.id,
+                    cells: &cells[at],
+                    decoded_fraction: agent.decoded_fraction,
+                    report_bytes: agent.report_bytes,
+                    broadcast_bytes: agent.broadcast_bytes,
+                }),
+            }
+        }
+        let problem = Problem {
+            price: self.price,
+            broadcast_base_bytes: self.broadcast_base_bytes,
+            broadcast_delivery: self.broadcast_delivery,
+            prior: &prior,
+            rho: &rho,
+            deadline_s: &deadline_s,
+            host_cells: &host_cells,
+            overheard: &overheard,
+            contributors: &contributors,
+            candidates: &candidates,
+        };
+        let mut admission = Admission::new();
+        let decision = admission.decide(rules, &problem);
+
+        let mut scores: Vec<ScoreRow> = admission
+            .scores()
+            .iter()
+            .enumerate()
+            .map(|(at, score)| ScoreRow {
+                id: score.id.0,
+                role: score.role.name(),
+                value: score.value,
+                airtime: score.airtime,
+                score: score.score,
+                factors: admission.ladder(rules, &problem, at).into(),
+            })
+            .collect();
+        scores.sort_unstable_by_key(|row| row.id);
+        Outcome {
+            schema: DECISION_SCHEMA,
+            map: dense
+                .cells
+                .iter()
+                .zip(admission.map())
+                .filter(|&(_, &m)| m > 0.0)
+                .map(|(cell, &m)| (cell.ix, cell.iy, m))
+                .collect(),
+            airtime: decision.airtime.into(),
+            scores,
+            changes: decision
+                .changes
+                .iter()
+                .map(|change| ChangeRow {
+                    action: change.action.name(),
+                    id: change.id.0,
+                    because: change.because.name(),
+                    score: change.score,
+                })
+                .collect(),
+            epoch_advance: decision.changes.len(),
+            host: self.host.0,
+            price: self.price,
+            airtime_after: decision.airtime_after.into(),
+            binding: decision.binding.name(),
+        }
+    }
+}
+
+impl Agent {
+    /// The leave-one-out prior on each of its cells.
+    fn own_prior(&self) -> Option<Vec<f64>> {
+        let without = self.prior_without.as_ref()?;
+        let m = |cell: &Cell| match without.binary_search_by_key(cell, |&(cell, _)| cell) {
+            Ok(at) => without[at].1,
+            Err(_) => 0.0,
+        };
+        Some(self.cells.iter().map(m).collect())
+    }
+}
+
+/// The cells of a snapshot, numbered in scan order.
+struct Dense {
+    cells: Vec<Cell>,
+}
+
+impl Dense {
+    fn of(snapshot: &Snapshot) -> Self {
+        let mut cells: Vec<Cell> = snapshot
+            .prior
+            .iter()
+            .map(|&(cell, _)| cell)
+            .chain(snapshot.risk.iter().map(|&(cell, _, _)| cell))
+            .chain(snapshot.overheard.iter().copied())
+            .chain(snapshot.host_cells.iter().copied())
+            .chain(snapshot.agents.iter().flat_map(|a| a.cells.iter().copied()))
+            .collect();
+        cells.sort_unstable();
+        cells.dedup();
+        Self { cells }
+    }
+
+    /// The number of a cell of the snapshot.
+    fn at(&self, cell: Cell) -> u32 {
+        let at = self.cells.binary_search(&cell).unwrap_or_else(|at| at);
+        at as u32
+    }
+
+    fn all(&self, cells: &[Cell]) -> Vec<u32> {
+        cells.iter().map(|&cell| self.at(cell)).collect()
+    }
+}
