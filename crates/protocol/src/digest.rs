@@ -487,7 +487,7 @@ mod tests {
             }
         );
         assert_eq!(refuse(|b| b[10] = 2), DecodeError::Flag { found: 2 });
-        assert_eq!(refuse(|b| b[11] = 3), DecodeError::NotCanonical); // box not tight
+        assert_eq!(refuse(|b| b[11] = 4), DecodeError::NotCanonical); // box not tight
         assert_eq!(
             refuse(|b| {
                 b[1] = 2;

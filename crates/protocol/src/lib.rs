@@ -14,16 +14,29 @@ extern crate alloc;
 extern crate std;
 
 pub mod admission;
+pub mod contributor;
 pub mod digest;
+pub mod election;
 pub mod grid;
+pub mod host;
 pub mod ids;
+pub mod listener;
+pub mod messages;
+pub mod parameters;
+pub mod participant;
+pub mod policy;
 pub mod price;
+pub mod risk;
+pub mod role;
 #[cfg(feature = "snapshot")]
 pub mod snapshot;
+mod sorted;
 pub mod time;
 pub mod timeliness;
 
 pub use digest::CoverageDigest;
 pub use grid::{Cell, Position, Tile, Velocity, Window};
 pub use ids::{AgentId, ObjectId};
+pub use parameters::Parameters;
+pub use role::{Event, Input, Output};
 pub use time::{Duration, Instant};

@@ -89,24 +89,19 @@ impl Admission {
     /// If a cell number is not below `prior.len()`, if `rho` or `deadline_s` is shorter than `prior`, or a `prior_without`
     /// shorter than its contributor's cells.
     pub fn decide(&mut self, rules: &Rules, problem: &Problem<'_>) -> Decision {
-        let context = Context {
-            rules,
-            problem,
-            decay: rules.decay(),
-            timeliness: Timeliness::new(rules.cycle_s, problem.broadcast_delivery),
-        };
+        self.fuse(rules, problem);
+        self.decide_fused(rules, problem)
+    }
+
+    /// The first half of [`decide`](Self::decide): brings the map up to date. Candidates do not matter yet, so a host can
+    /// look at the map before it says what they would cost.
+    ///
+    /// # Panics
+    /// As [`decide`](Self::decide).
+    pub fn fuse(&mut self, rules: &Rules, problem: &Problem<'_>) {
+        let context = Context::new(rules, problem);
         self.members.clear();
-        self.members.extend(
-            problem
-                .contributors
-                .iter()
-                .enumerate()
-                .map(|(at, c)| Member {
-                    id: c.id,
-                    place: Place::Given(at),
-                    bytes: c.report_bytes + c.broadcast_bytes,
-                }),
-        );
+        self.members.extend(context.given_members());
         context.gather(&mut self.given, &self.members);
         self.map.clear();
         self.map.extend(
@@ -116,6 +111,17 @@ impl Admission {
                 .enumerate()
                 .map(|(cell, &prior)| 1.0 - self.given.novelty(cell, context.decay * prior)),
         );
+    }
+
+    /// The second half of [`decide`](Self::decide): scores and changes, on the map of the last [`fuse`](Self::fuse), which
+    /// had the same rules and, candidates aside, the same problem.
+    ///
+    /// # Panics
+    /// As [`decide`](Self::decide).
+    pub fn decide_fused(&mut self, rules: &Rules, problem: &Problem<'_>) -> Decision {
+        let context = Context::new(rules, problem);
+        self.members.clear();
+        self.members.extend(context.given_members());
         let airtime = rules.airtime(context.bytes(&self.members));
         self.score_all(&context);
 
@@ -155,16 +161,10 @@ impl Admission {
     /// [`scores`](Self::scores).
     #[must_use]
     pub fn ladder(&self, rules: &Rules, problem: &Problem<'_>, at: usize) -> Ladder {
-        let context = Context {
-            rules,
-            problem,
-            decay: rules.decay(),
-            timeliness: Timeliness::new(rules.cycle_s, problem.broadcast_delivery),
-        };
-        let mut bytes = problem.broadcast_base_bytes;
-        for c in problem.contributors {
-            bytes += c.report_bytes + c.broadcast_bytes;
-        }
+        let context = Context::new(rules, problem);
+        let bytes = context
+            .given_members()
+            .fold(problem.broadcast_base_bytes, |sum, m| sum + m.bytes);
         let count = problem.contributors.len();
         if at < count {
             let member = Member {
@@ -406,6 +406,25 @@ impl Candidate<'_> {
 }
 
 impl<'a> Context<'a> {
+    fn new(rules: &'a Rules, problem: &'a Problem<'a>) -> Self {
+        Self {
+            rules,
+            problem,
+            decay: rules.decay(),
+            timeliness: Timeliness::new(rules.cycle_s, problem.broadcast_delivery),
+        }
+    }
+
+    /// The contributors as given.
+    fn given_members(&self) -> impl Iterator<Item = Member> + use<'a> {
+        let contributors = self.problem.contributors;
+        contributors.iter().enumerate().map(|(at, c)| Member {
+            id: c.id,
+            place: Place::Given(at),
+            bytes: c.report_bytes + c.broadcast_bytes,
+        })
+    }
+
     /// B(D).
     fn bytes(&self, members: &[Member]) -> f64 {
         members

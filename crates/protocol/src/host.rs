@@ -1,0 +1,602 @@
+//! The host: it fuses, decides, and tells everyone.
+//!
+//! Once per cycle, at its decision phase, a host
+//!
+//! 1. forgets who has not been heard for the soft-state time, and drops contributors that are gone or out of its footprint
+//!    (an epoch each, outside the quota);
+//! 2. fuses the cycle's objects and brings the coverage map and the leave-one-out maps up to date;
+//! 3. asks its [`Policy`] who shall report next, which with [`ConditionalCoverage`] is Algorithm 1;
+//! 4. broadcasts the fused state, the contributor list and its lease, the price, the epoch and its tenure.
+//!
+//! It knows what it decoded and nothing else. What a candidate's report would cost, for one, it estimates: the objects of
+//! its own fused state in the candidate's visible cells, and at least the mean of the reports it gets.
+//!
+//! Calls that may change what [`Host::poll_output`] gives: `handle_input` with [`Input::Tick`] at or after the next decision
+//! (a broadcast and events), any other call only the next wake-up.
+
+mod fused;
+mod members;
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use crate::admission::{Admission, Candidate, Contributor, Problem, Rules};
+use crate::grid::{Cell, Tile, Window};
+use crate::ids::AgentId;
+use crate::messages::{AgentState, Beacon, Broadcast, Message, PathCell, Report};
+use crate::parameters::Parameters;
+use crate::policy::{self, ConditionalCoverage, Policy, ScopeMember, View};
+use crate::price::Price;
+use crate::risk::RiskMap;
+use crate::role::{Event, Input, Output};
+use crate::sorted::SortedMap;
+use crate::time::{Duration, Instant};
+
+use fused::FusedState;
+use members::Member;
+
+/// Coverage below this is none; it keeps the map from filling up with numbers too small to matter.
+const NO_COVERAGE: f64 = 1e-12;
+
+/// What a new host takes over from the broadcasts of the one before it, where it heard them.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Inheritance {
+    /// The congestion price.
+    pub price: f64,
+    /// The epoch.
+    pub epoch: u32,
+}
+
+/// The host of one tile.
+#[derive(Debug, Clone)]
+pub struct Host<P = ConditionalCoverage> {
+    parameters: Parameters,
+    rules: Rules,
+    policy: P,
+    id: AgentId,
+    tile: Tile,
+    window: Window,
+    in_office_since: Instant,
+    now: Instant,
+    /// The decision slot that was served last.
+    decided: Instant,
+    own: AgentState,
+    own_cells: Vec<u32>,
+    own_path: Vec<PathCell>,
+    members: SortedMap<AgentId, Member>,
+    fused: FusedState,
+    contributors: Vec<AgentId>,
+    /// The coverage map M, over the window.
+    map: Vec<f64>,
+    /// The map without each contributor.
+    without: SortedMap<AgentId, Vec<f64>>,
+    overheard: Vec<u32>,
+    risk: RiskMap,
+    price: Price,
+    epoch: u32,
+    sequence: u32,
+    admission: Admission,
+    outputs: VecDeque<Output>,
+    wake_told: Option<Instant>,
+}
+
+impl Host<ConditionalCoverage> {
+    /// A host of `tile` with the letter's policy, in office from `now` on.
+    #[must_use]
+    pub fn new(
+        parameters: &Parameters,
+        id: AgentId,
+        tile: Tile,
+        now: Instant,
+        inheritance: Option<Inheritance>,
+    ) -> Self {
+        Self::with_policy(parameters, id, tile, now, inheritance, ConditionalCoverage)
+    }
+}
+
+impl<P: Policy> Host<P> {
+    /// A host of `tile` with a policy of your own, in office from `now` on.
+    #[must_use]
+    pub fn with_policy(
+        parameters: &Parameters,
+        id: AgentId,
+        tile: Tile,
+        now: Instant,
+        inheritance: Option<Inheritance>,
+        policy: P,
+    ) -> Self {
+        let inheritance = inheritance.unwrap_or_default();
+        let window = Window::around(tile, parameters.tile_m, parameters.cell_m);
+        let mut host = Self {
+            rules: parameters.rules(),
+            policy,
+            id,
+            tile,
+            window,
+            in_office_since: now,
+            now,
+            decided: Instant::ZERO,
+            own: AgentState::default(),
+            own_cells: Vec::new(),
+            own_path: Vec::new(),
+            members: SortedMap::default(),
+            fused: FusedState::default(),
+            contributors: Vec::new(),
+            map: alloc::vec![0.0; window.len()],
+            without: SortedMap::default(),
+            overheard: Vec::new(),
+            risk: RiskMap::default(),
+            price: Price::new(inheritance.price, parameters.price_step, parameters.target),
+            epoch: inheritance.epoch,
+            sequence: 0,
+            admission: Admission::new(),
+            outputs: VecDeque::new(),
+            wake_told: None,
+            parameters: parameters.clone(),
+        };
+        // A slot that begins this very moment is still to be served.
+        host.decided = host.slot(now - Duration::from_micros(1));
+        host
+    }
+
+    /// The tile.
+    #[must_use]
+    pub fn tile(&self) -> Tile {
+        self.tile
+    }
+
+    /// The contributors, by ascending id, the host not included.
+    #[must_use]
+    pub fn contributors(&self) -> &[AgentId] {
+        &self.contributors
+    }
+
+    /// The congestion price.
+    #[must_use]
+    pub fn price(&self) -> f64 {
+        self.price.value()
+    }
+
+    /// The epoch: how often the contributor set has changed.
+    #[must_use]
+    pub fn epoch(&self) -> u32 {
+        self.epoch
+    }
+
+    /// Since when it has been in office.
+    #[must_use]
+    pub fn in_office_since(&self) -> Instant {
+        self.in_office_since
+    }
+
+    /// The coverage map of the last decision: cells with something in it.
+    pub fn coverage(&self) -> impl Iterator<Item = (Cell, f64)> {
+        let cells = self.map.iter().enumerate();
+        cells
+            .filter(|&(_, &m)| m > 0.0)
+            .map(|(at, &m)| (self.window.cell(at as u32), m))
+    }
+
+    /// What everyone was worth in the last decision.
+    #[must_use]
+    pub fn scores(&self) -> &[crate::admission::Score] {
+        self.admission.scores()
+    }
+
+    /// Takes in what happened at `now`.
+    pub fn handle_input(&mut self, now: Instant, input: Input<'_>) {
+        self.now = self.now.max(now);
+        match input {
+            Input::Tick => {
+                let slot = self.slot(self.now);
+                if slot > self.decided {
+                    self.decided = slot;
+                    self.serve(slot);
+                }
+            }
+            Input::Moved(state) => {
+                if state.is_finite() {
+                    self.own = *state;
+                }
+            }
+            Input::Sensed { objects, cells } => {
+                self.own_cells.clear();
+                let window = &self.window;
+                self.own_cells
+                    .extend(cells.iter().filter_map(|&cell| window.index(cell)));
+                self.own_cells.sort_unstable();
+                self.own_cells.dedup();
+                for state in objects.iter().filter(|o| o.sensed_at <= self.now) {
+                    self.fused.sensed(state);
+                }
+            }
+            Input::Beacon(beacon) => self.hear(beacon),
+            Input::Report(report) => self.take(report),
+            Input::Broadcast(broadcast) => self.overhear(broadcast),
+            Input::Occupancy(occupancy) => self.price.update(occupancy),
+            Input::Path { agent, cells } => {
+                let path = if agent == self.id {
+                    Some(&mut self.own_path)
+                } else {
+                    self.members.get_mut(agent).map(|member| &mut member.path)
+                };
+                if let Some(path) = path {
+                    path.clear();
+                    path.extend_from_slice(cells);
+                }
+            }
+        }
+    }
+
+    /// Broadcasts and events, then when to wake up next.
+    pub fn poll_output(&mut self) -> Option<Output> {
+        if let Some(output) = self.outputs.pop_front() {
+            return Some(output);
+        }
+        let wake = self.now.next_after(
+            Duration::from_seconds(self.parameters.cycle_s),
+            Duration::from_seconds(self.parameters.decision_phase_s),
+        );
+        (self.wake_told.replace(wake) != Some(wake)).then_some(Output::WakeAt(wake))
+    }
+
+    /// The newest decision slot at or before `at`.
+    fn slot(&self, at: Instant) -> Instant {
+        at.floor_to(
+            Duration::from_seconds(self.parameters.cycle_s),
+            Duration::from_seconds(self.parameters.decision_phase_s),
+        )
+    }
+
+    fn hear(&mut self, beacon: &Beacon) {
+        if beacon.sender == self.id || beacon.at > self.now || !beacon.state.is_finite() {
+            return;
+        }
+        let (member, _) = self
+            .members
+            .get_or_insert_with(beacon.sender, || Member::new(beacon));
+        let interval = Duration::from_seconds(self.parameters.beacon_s);
+        member.hear(beacon, interval, &self.window);
+        self.fused.announced(beacon);
+    }
+
+    fn take(&mut self, report: &Report) {
+        if report.sender == self.id || report.at > self.now {
+            return;
+        }
+        if let Some(member) = self.members.get_mut(report.sender)
+            && member.reports.at.is_none_or(|at| report.at > at)
+        {
+            member.reports.at = Some(report.at);
+            member.reports.objects = report.objects.len();
+        }
+        for state in report.objects.iter().filter(|o| o.sensed_at <= self.now) {
+            self.fused.reported(report.sender, state);
+        }
+    }
+
+    /// Objects of this or the last cycle in a neighbour's broadcast cover their cells.
+    fn overhear(&mut self, broadcast: &Broadcast) {
+        // A broadcast older than the own last decision was heard before it, or came too late to count.
+        if broadcast.host == self.id || broadcast.at < self.decided || broadcast.at > self.now {
+            return;
+        }
+        for object in &broadcast.objects {
+            if object.sensed_at >= broadcast.cycle_start
+                && let Some(cell) = Cell::containing(object.position, self.parameters.cell_m)
+                && let Some(at) = self.window.index(cell)
+            {
+                self.overheard.push(at);
+            }
+        }
+    }
+
+    /// One cycle's work, in the slot that began at `slot`.
+    fn serve(&mut self, slot: Instant) {
+        let cycle_start = slot - Duration::from_seconds(self.parameters.decision_phase_s);
+        self.forget();
+        self.fused.gather(
+            &self.parameters,
+            self.id,
+            self.own.position,
+            cycle_start,
+            self.now,
+        );
+        self.count_reports(cycle_start);
+        self.assess_risk();
+        self.overheard.sort_unstable();
+        self.overheard.dedup();
+        self.decide(cycle_start);
+        self.overheard.clear();
+        self.broadcast(cycle_start);
+    }
+
+    /// Lets go of who is gone.
+    fn forget(&mut self) {
+        let soft_state = Duration::from_seconds(self.parameters.soft_state_s);
+        let now = self.now;
+        self.members
+            .retain(|_, member| now.since(member.heard_at) <= soft_state);
+        let gone: Vec<AgentId> = self
+            .contributors
+            .iter()
+            .copied()
+            .filter(|&id| !self.members.get(id).is_some_and(|m| self.in_scope(m)))
+            .collect();
+        for id in gone {
+            self.contributors.retain(|&held| held != id);
+            self.without.remove(id);
+            self.epoch = self.epoch.wrapping_add(1);
+            self.outputs.push_back(Output::Event(Event::Dropped(id)));
+        }
+    }
+
+    fn in_scope(&self, member: &Member) -> bool {
+        member.state.position.distance(self.own.position) <= self.parameters.footprint_m
+    }
+
+    /// Notes which contributors' reports of this cycle were decoded, and what they added.
+    fn count_reports(&mut self, cycle_start: Instant) {
+        for &id in &self.contributors {
+            if let Some(member) = self.members.get_mut(id) {
+                let decoded = member.reports.at.is_some_and(|at| at >= cycle_start);
+                member.reports.history.push(0, decoded);
+                if decoded {
+                    member.reports.broadcast_bytes = Some(self.fused.share(id));
+                }
+            }
+        }
+    }
+
+    fn assess_risk(&mut self) {
+        self.risk.reset(self.window.len());
+        let mut cells = Vec::new();
+        let mut add = |risk: &mut RiskMap, speed: f64, path: &[PathCell]| {
+            cells.clear();
+            cells.extend(
+                path.iter()
+                    .filter_map(|p| Some((self.window.index(p.cell)?, p.weight))),
+            );
+            risk.add(self.parameters.reaction_deadline_s(speed.abs()), &cells);
+        };
+        add(&mut self.risk, self.own.speed, &self.own_path);
+        let footprint_m = self.parameters.footprint_m;
+        for (_, member) in self.members.iter() {
+            if member.state.position.distance(self.own.position) <= footprint_m {
+                add(&mut self.risk, member.state.speed, &member.path);
+            }
+        }
+        self.risk.finish();
+    }
+
+    fn decide(&mut self, cycle_start: Instant) {
+        let parameters = &self.parameters;
+        let interval = Duration::from_seconds(parameters.beacon_s);
+        let mut scope: Vec<ScopeMember<'_>> = Vec::with_capacity(self.members.len() + 1);
+        let mut delivery = 0.0;
+        for (id, member) in self.members.iter().filter(|(_, m)| self.in_scope(m)) {
+            let beacon_share = member.beacon_share(self.now, interval, parameters.beacon_window);
+            delivery += beacon_share;
+            scope.push(ScopeMember {
+                id,
+                state: &member.state,
+                heard_at: member.heard_at,
+                beacon_share,
+                path: &member.path,
+            });
+        }
+        // The channel is reciprocal: how well members are heard tells how well they hear.
+        let delivery = if scope.is_empty() {
+            1.0
+        } else {
+            delivery / scope.len() as f64
+        };
+
+        let costs = Costs::new(parameters, &self.fused, &self.window);
+        let mut mean_report = None;
+        // Leave-one-out priors on the contributors' own cells.
+        let own_priors: Vec<Option<Vec<f64>>> = self
+            .contributors
+            .iter()
+            .map(|&id| {
+                let (member, without) = (self.members.get(id)?, self.without.get(id)?);
+                Some(member.cells.iter().map(|&c| without[c as usize]).collect())
+            })
+            .collect();
+        let mut contributors = Vec::with_capacity(self.contributors.len());
+        for (&id, prior_without) in self.contributors.iter().zip(&own_priors) {
+            let Some(member) = self.members.get(id) else {
+                continue;
+            };
+            let reports = &member.reports;
+            let [visible, new] = costs.objects_in(&member.cells, &self.map);
+            let report_bytes = match reports.at {
+                Some(_) => parameters.report_bytes(reports.objects as f64),
+                None => parameters.report_bytes(visible),
+            };
+            let (sum, count) = mean_report.unwrap_or((0.0, 0.0));
+            if reports.at.is_some() {
+                mean_report = Some((sum + report_bytes, count + 1.0));
+            }
+            let listed = reports
+                .broadcast_bytes
+                .unwrap_or(new * parameters.object_bytes);
+            contributors.push(Contributor {
+                id,
+                cells: &member.cells,
+                decoded: reports.at.is_some_and(|at| at >= cycle_start),
+                decoded_fraction: reports
+                    .history
+                    .share(parameters.report_window, 0)
+                    .unwrap_or(0.0),
+                report_bytes,
+                broadcast_bytes: listed + parameters.contributor_bytes,
+                prior_without: prior_without.as_deref(),
+            });
+        }
+        let least_report = mean_report.map_or(0.0, |(sum, count)| sum / count);
+        let problem = Problem {
+            price: self.price.value(),
+            broadcast_base_bytes: costs.base_bytes,
+            broadcast_delivery: delivery,
+            prior: &self.map,
+            rho: self.risk.rho(),
+            deadline_s: self.risk.deadline_s(),
+            host_cells: &self.own_cells,
+            overheard: &self.overheard,
+            contributors: &contributors,
+            candidates: &[],
+        };
+        self.admission.fuse(&self.rules, &problem);
+
+        let mut candidates = Vec::with_capacity(scope.len());
+        for s in &scope {
+            let in_tile = Tile::containing(s.state.position, parameters.tile_m) == Some(self.tile);
+            if self.contributors.binary_search(&s.id).is_ok()
+                || (parameters.candidates_in_tile_only && !in_tile)
+            {
+                continue;
+            }
+            let Some(member) = self.members.get(s.id) else {
+                continue;
+            };
+            let [visible, new] = costs.objects_in(&member.cells, self.admission.map());
+            candidates.push(Candidate {
+                id: s.id,
+                cells: &member.cells,
+                decoded_fraction: s.beacon_share,
+                report_bytes: parameters.report_bytes(visible).max(least_report),
+                broadcast_bytes: new * parameters.object_bytes + parameters.contributor_bytes,
+            });
+        }
+        let problem = Problem {
+            candidates: &candidates,
+            ..problem
+        };
+        let own = ScopeMember {
+            id: self.id,
+            state: &self.own,
+            heard_at: self.now,
+            beacon_share: 1.0,
+            path: &self.own_path,
+        };
+        let at = scope.partition_point(|s| s.id < self.id);
+        scope.insert(at, own);
+        let plan = self.policy.plan(
+            &View {
+                now: self.now,
+                host: self.id,
+                tile: self.tile,
+                window: &self.window,
+                rules: &self.rules,
+                problem: &problem,
+                scope: &scope,
+                objects: self.fused.fresh(),
+            },
+            &mut self.admission,
+        );
+
+        // The maps of this cycle, of the set as it was.
+        for contributor in &contributors {
+            if let Some(map) = self.without.get_mut(contributor.id) {
+                self.admission
+                    .age_map_without(&self.rules, contributor, map);
+                clear_traces(map);
+            }
+        }
+        self.map.clear();
+        self.map.extend_from_slice(self.admission.map());
+        clear_traces(&mut self.map);
+
+        policy::apply(&mut self.contributors, &plan);
+        let (held, map) = (&self.contributors, &self.map);
+        self.without.retain(|id, _| held.binary_search(&id).is_ok());
+        for &id in held {
+            if self.without.get(id).is_none() {
+                self.without.insert(id, map.clone());
+                // Its record begins anew with its admission.
+                if let Some(member) = self.members.get_mut(id) {
+                    member.reports.history = members::History::default();
+                }
+            }
+        }
+        let changes = u32::try_from(plan.decision.changes.len()).unwrap_or(u32::MAX);
+        self.epoch = self.epoch.wrapping_add(changes);
+        self.outputs
+            .push_back(Output::Event(Event::Decided(plan.decision)));
+    }
+
+    fn broadcast(&mut self, cycle_start: Instant) {
+        let listing = self.fused.list(&self.parameters, self.now);
+        let broadcast = Broadcast {
+            host: self.id,
+            tile: self.tile,
+            at: self.now,
+            position: self.own.position,
+            sequence: self.sequence,
+            epoch: self.epoch,
+            tenure: self.now.since(self.in_office_since),
+            price: self.price.value(),
+            cycle_start,
+            contributors: self.contributors.clone(),
+            lease: Duration::from_seconds(self.parameters.lease_s),
+            content: self.parameters.content(),
+            full: listing.full,
+            objects: listing.objects,
+            withdrawn: listing.withdrawn,
+            unchanged_since: listing.unchanged_since,
+        };
+        self.sequence = self.sequence.wrapping_add(1);
+        self.outputs
+            .push_back(Output::Transmit(Message::Broadcast(broadcast)));
+    }
+}
+
+/// What a broadcast costs, and how many objects the host holds in each cell.
+struct Costs {
+    /// Bytes of the broadcast at full refresh, without what is held through contributors alone.
+    base_bytes: f64,
+    /// Objects that a full refresh would list, cell by cell of the window.
+    objects: Vec<f64>,
+}
+
+impl Costs {
+    fn new(parameters: &Parameters, fused: &FusedState, window: &Window) -> Self {
+        let mut direct = 0.0;
+        let mut objects = alloc::vec![0.0; window.len()];
+        for object in fused.listable(parameters.broadcast_content) {
+            if object.direct {
+                direct += 1.0;
+            }
+            let cell = Cell::containing(object.state.position, parameters.cell_m);
+            if let Some(at) = cell.and_then(|cell| window.index(cell)) {
+                objects[at as usize] += 1.0;
+            }
+        }
+        Self {
+            base_bytes: parameters.message_bytes + parameters.object_bytes * direct,
+            objects,
+        }
+    }
+
+    /// How many held objects lie in `cells`, and how many of them count as new against `map`.
+    fn objects_in(&self, cells: &[u32], map: &[f64]) -> [f64; 2] {
+        let mut sums = [0.0; 2];
+        for &cell in cells {
+            let count = self.objects[cell as usize];
+            if count > 0.0 {
+                sums[0] += count;
+                sums[1] += count * (1.0 - map[cell as usize]);
+            }
+        }
+        sums
+    }
+}
+
+fn clear_traces(map: &mut [f64]) {
+    for m in map {
+        if *m < NO_COVERAGE {
+            *m = 0.0;
+        }
+    }
+}

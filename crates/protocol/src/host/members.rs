@@ -1,0 +1,128 @@
+//! What a host remembers of each agent that it hears.
+
+use alloc::vec::Vec;
+
+use crate::grid::Window;
+use crate::messages::{AgentState, Beacon, PathCell};
+use crate::time::{Duration, Instant};
+
+/// An agent, as its beacons and reports tell.
+#[derive(Debug, Clone)]
+pub(super) struct Member {
+    pub(super) state: AgentState,
+    pub(super) heard_at: Instant,
+    beacons: History,
+    /// Cells of its newest digest, as numbers of the host's window; those beyond are left out.
+    pub(super) cells: Vec<u32>,
+    digest_at: Option<Instant>,
+    pub(super) path: Vec<PathCell>,
+    pub(super) reports: Reports,
+}
+
+/// A contributor's reports, as the host received them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Reports {
+    /// When the newest one was made.
+    pub(super) at: Option<Instant>,
+    /// Its objects.
+    pub(super) objects: usize,
+    /// What it added to the broadcast when it was last decoded.
+    pub(super) broadcast_bytes: Option<f64>,
+    /// Due and decoded, cycle by cycle.
+    pub(super) history: History,
+}
+
+/// Hits and misses, newest in the lowest bit.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct History {
+    hits: u32,
+    slots: u32,
+}
+
+impl History {
+    /// `misses` misses, then a hit or another miss.
+    pub(super) fn push(&mut self, misses: u32, hit: bool) {
+        let shift = misses.saturating_add(1);
+        self.hits = self.hits.checked_shl(shift).unwrap_or(0) | u32::from(hit);
+        self.slots = self.slots.saturating_add(shift).min(32);
+    }
+
+    /// Share of hits in the last `window` slots, with `misses` more of them at the end; none where there are no slots.
+    pub(super) fn share(&self, window: u32, misses: u32) -> Option<f64> {
+        let slots = self.slots.saturating_add(misses).min(window);
+        if slots == 0 {
+            return None;
+        }
+        let hits = self.hits.checked_shl(misses).unwrap_or(0);
+        let mask = u32::MAX.checked_shr(32 - slots.min(32)).unwrap_or(0);
+        Some(f64::from((hits & mask).count_ones()) / f64::from(slots))
+    }
+}
+
+impl Member {
+    /// A member from its first beacon.
+    pub(super) fn new(beacon: &Beacon) -> Self {
+        let mut beacons = History::default();
+        beacons.push(0, true);
+        Self {
+            state: beacon.state,
+            heard_at: beacon.at,
+            beacons,
+            cells: Vec::new(),
+            digest_at: None,
+            path: Vec::new(),
+            reports: Reports::default(),
+        }
+    }
+
+    /// Takes in a beacon; a late one still counts as heard, but its state is old news.
+    pub(super) fn hear(&mut self, beacon: &Beacon, interval: Duration, window: &Window) {
+        if beacon.at > self.heard_at {
+            let steps = slots_between(self.heard_at, beacon.at, interval);
+            self.beacons.push(steps.saturating_sub(1), true);
+            self.state = beacon.state;
+            self.heard_at = beacon.at;
+        }
+        if let Some(digest) = &beacon.digest
+            && self.digest_at.is_none_or(|at| beacon.at > at)
+        {
+            self.digest_at = Some(beacon.at);
+            self.cells.clear();
+            self.cells
+                .extend(digest.cells().iter().filter_map(|&cell| window.index(cell)));
+        }
+    }
+
+    /// Share of its last beacons that was decoded, as of `now`.
+    pub(super) fn beacon_share(&self, now: Instant, interval: Duration, window: u32) -> f64 {
+        // The beacon of the present interval may still come.
+        let missing = slots_between(self.heard_at, now, interval).saturating_sub(1);
+        self.beacons.share(window, missing).unwrap_or(0.0)
+    }
+}
+
+/// Whole intervals from `earlier` to `later`, to the nearest.
+fn slots_between(earlier: Instant, later: Instant, interval: Duration) -> u32 {
+    let micros = later.since(earlier).micros().max(0);
+    let slots = (micros + interval.micros() / 2) / interval.micros().max(1);
+    u32::try_from(slots).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_history_counts_what_was_due() {
+        let mut history = History::default();
+        assert_eq!(history.share(10, 0), None);
+        history.push(0, true);
+        history.push(2, true); // hit, miss, miss, hit
+        assert_eq!(history.share(10, 0), Some(0.5));
+        assert_eq!(history.share(2, 0), Some(0.5));
+        assert_eq!(history.share(10, 4), Some(0.25));
+        assert_eq!(history.share(10, u32::MAX), Some(0.0));
+        history.push(u32::MAX, true);
+        assert_eq!(history.share(32, 0), Some(1.0 / 32.0));
+    }
+}

@@ -1,0 +1,250 @@
+//! What participants say to each other, as values. How they look on the wire is another crate's matter.
+
+use alloc::vec::Vec;
+
+use crate::digest::CoverageDigest;
+use crate::grid::{Cell, Position, Tile, Velocity};
+use crate::ids::{AgentId, ObjectId};
+use crate::time::{Duration, Instant};
+
+/// Extent of a body, in metres.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Size {
+    /// Along the heading.
+    pub length: f64,
+    /// Across the heading.
+    pub width: f64,
+    /// From the ground up.
+    pub height: f64,
+}
+
+/// Where an agent is and how it moves.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct AgentState {
+    /// Centre of the body in the grid frame.
+    pub position: Position,
+    /// Direction, radians counter-clockwise from the frame's first axis.
+    pub heading: f64,
+    /// Along the heading, in m/s.
+    pub speed: f64,
+    /// The body.
+    pub size: Size,
+}
+
+impl AgentState {
+    /// The velocity in the grid frame.
+    #[must_use]
+    pub fn velocity(&self) -> Velocity {
+        Velocity::new(
+            self.speed * libm::cos(self.heading),
+            self.speed * libm::sin(self.heading),
+        )
+    }
+
+    /// Position and speed are finite numbers.
+    #[must_use]
+    pub fn is_finite(&self) -> bool {
+        self.position.is_finite() && self.speed.is_finite() && self.heading.is_finite()
+    }
+}
+
+/// How sure a source is of a state, in per cent: 100 for what was sensed directly or said by the object itself, less with
+/// every hop and with age.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Confidence(u8);
+
+impl Confidence {
+    /// Sensed directly, or said by the object itself.
+    pub const FULL: Self = Self(100);
+
+    /// From per cent; more than 100 is 100.
+    #[must_use]
+    pub const fn from_percent(percent: u8) -> Self {
+        Self(if percent > 100 { 100 } else { percent })
+    }
+
+    /// In per cent.
+    #[must_use]
+    pub const fn percent(self) -> u8 {
+        self.0
+    }
+
+    /// What is left after one hop more and `age` since the state was sensed: nine tenths, and nothing after one second.
+    #[must_use]
+    pub fn relayed(self, age: Duration) -> Self {
+        let left = (1_000_000 - age.micros()).clamp(0, 1_000_000);
+        Self((i64::from(self.0) * 9 * left / 10_000_000) as u8)
+    }
+}
+
+/// An object as somebody knows it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ObjectState {
+    /// Which object.
+    pub id: ObjectId,
+    /// Centre of the body in the grid frame.
+    pub position: Position,
+    /// In the grid frame.
+    pub velocity: Velocity,
+    /// The body.
+    pub size: Size,
+    /// When it was sensed, or when it spoke of itself.
+    pub sensed_at: Instant,
+    /// How sure the source is.
+    pub confidence: Confidence,
+}
+
+impl ObjectState {
+    /// Position and velocity are finite numbers.
+    #[must_use]
+    pub fn is_finite(&self) -> bool {
+        self.position.is_finite() && self.velocity.x.is_finite() && self.velocity.y.is_finite()
+    }
+
+    /// The object that `beacon` speaks of: its sender.
+    #[must_use]
+    pub fn of_sender(beacon: &Beacon) -> Self {
+        Self {
+            id: beacon.sender.into(),
+            position: beacon.state.position,
+            velocity: beacon.state.velocity(),
+            size: beacon.state.size,
+            sensed_at: beacon.at,
+            confidence: Confidence::FULL,
+        }
+    }
+}
+
+/// What every participant says all the time (on the road: a CAM).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Beacon {
+    /// Who.
+    pub sender: AgentId,
+    /// When; also the time of the state.
+    pub at: Instant,
+    /// Where and how fast.
+    pub state: AgentState,
+    /// Where it can see; not in every beacon where digests are sent less often.
+    pub digest: Option<CoverageDigest>,
+}
+
+/// What an admitted contributor says once a cycle (on the road: a CPM).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// Who.
+    pub sender: AgentId,
+    /// When.
+    pub at: Instant,
+    /// What it sees.
+    pub objects: Vec<ObjectState>,
+}
+
+/// Which objects a contributor is asked to report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Content {
+    /// All that it sees: an ordinary report.
+    #[default]
+    AllVisible,
+    /// Only those of which it has heard no beacon within the soft-state time; nothing is sent where none is left.
+    SilentOnly,
+}
+
+/// What a host says once a cycle: the fused state, and who reports in the next cycle.
+///
+/// Between two full refreshes only objects that changed are listed. An object that was listed before and is neither listed
+/// nor withdrawn now is unchanged, and the host holds it as sensed at `unchanged_since` or later; that holds for receivers
+/// who have all broadcasts of the host since it was listed, which the sequence number tells.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Broadcast {
+    /// Who.
+    pub host: AgentId,
+    /// Which tile it hosts.
+    pub tile: Tile,
+    /// When.
+    pub at: Instant,
+    /// Where the host is.
+    pub position: Position,
+    /// Counts the broadcasts of this host's term.
+    pub sequence: u32,
+    /// Counts changes of the contributor set.
+    pub epoch: u32,
+    /// How long this host has been in office.
+    pub tenure: Duration,
+    /// The tile's congestion price, for the next host to go on from.
+    pub price: f64,
+    /// The beginning of the cycle whose states it carries.
+    pub cycle_start: Instant,
+    /// Who is asked to report.
+    pub contributors: Vec<AgentId>,
+    /// How long that holds without another word.
+    pub lease: Duration,
+    /// What they are asked to report.
+    pub content: Content,
+    /// All objects are listed, not only the changed ones.
+    pub full: bool,
+    /// Objects that changed since they were last listed, or all.
+    pub objects: Vec<ObjectState>,
+    /// Objects listed before that the host no longer holds as fresh.
+    pub withdrawn: Vec<ObjectId>,
+    /// Objects listed before and neither listed nor withdrawn now were sensed at this time or later.
+    pub unchanged_since: Instant,
+}
+
+/// Any message.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Message {
+    /// From every participant.
+    Beacon(Beacon),
+    /// From a contributor.
+    Report(Report),
+    /// From a host.
+    Broadcast(Broadcast),
+}
+
+impl Message {
+    /// Who sent it.
+    #[must_use]
+    pub fn sender(&self) -> AgentId {
+        match self {
+            Self::Beacon(beacon) => beacon.sender,
+            Self::Report(report) => report.sender,
+            Self::Broadcast(broadcast) => broadcast.host,
+        }
+    }
+}
+
+/// A cell on an agent's predicted path.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PathCell {
+    /// Where.
+    pub cell: Cell,
+    /// How long until the agent gets there.
+    pub after: Duration,
+    /// How much it counts: 1 for the path itself, less for approaches that conflict with it.
+    pub weight: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn confidence_falls_with_hops_and_age() {
+        let once = Confidence::FULL.relayed(Duration::ZERO);
+        assert_eq!(once.percent(), 90);
+        assert_eq!(once.relayed(Duration::from_millis(500)).percent(), 40);
+        assert_eq!(
+            Confidence::FULL
+                .relayed(Duration::from_millis(2_000))
+                .percent(),
+            0
+        );
+        assert_eq!(
+            Confidence::FULL
+                .relayed(Duration::from_micros(i64::MIN))
+                .percent(),
+            90
+        );
+        assert_eq!(Confidence::from_percent(200), Confidence::FULL);
+    }
+}
