@@ -72,7 +72,9 @@ impl Confidence {
     /// What is left after one hop more and `age` since the state was sensed: nine tenths, and nothing after one second.
     #[must_use]
     pub fn relayed(self, age: Duration) -> Self {
-        let left = (1_000_000 - age.micros()).clamp(0, 1_000_000);
+        let left = 1_000_000_i64
+            .saturating_sub(age.micros())
+            .clamp(0, 1_000_000);
         Self((i64::from(self.0) * 9 * left / 10_000_000) as u8)
     }
 }

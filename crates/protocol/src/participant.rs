@@ -262,7 +262,7 @@ impl<P: Policy + Clone> Participant<P> {
         }
         self.beaconed = Some(slot);
         let every = self.parameters.digest_every;
-        let with_digest = every > 0 && self.beacons % every == 0;
+        let with_digest = every > 0 && self.beacons.is_multiple_of(every);
         self.beacons = self.beacons.wrapping_add(1);
         let mut digest = None;
         if with_digest {
