@@ -90,7 +90,7 @@ const COMPONENTS: &[Component] = &[
 pub(crate) fn run(root: &Path, report: &mut Report) {
     for component in COMPONENTS {
         if let Ok(version) = component.probe(root) {
-            report.say(&format!("{}: {version}", component.name));
+            report.note(format!("{}: {version}", component.name));
             continue;
         }
         report.note(format!(
@@ -99,7 +99,7 @@ pub(crate) fn run(root: &Path, report: &mut Report) {
         ));
         if !component.source.install(root, report) {
             report.fail(&format!(
-                "{} is missing and could not be installed. It {}. {}",
+                "{} is missing and could not be installed. It is for this: {}. {}",
                 component.name,
                 component.purpose,
                 component.source.advice()

@@ -140,6 +140,9 @@ pub(crate) const STEPS: &[Step] = &[
                     let program = Path::new(&folder).join("debug/fuzz-short");
                     let output =
                         report.call_for_output(Call::new(root, &program.to_string_lossy(), &[]));
+                    for line in output.lines().filter(|line| line.contains(": ok, ")) {
+                        report.tell(line);
+                    }
                     report.count_or_fail(report::fuzz_counts(&output), "fuzz-short");
                 }
                 Ok(_) => {}
@@ -223,8 +226,13 @@ impl Report {
 
     /// A line for the record that is also shown at once.
     pub(crate) fn note(&mut self, line: String) {
-        (self.tell)(&line);
+        self.tell(&line);
         self.say(&line);
+    }
+
+    /// A line that is shown at once and is on the record already.
+    fn tell(&self, line: &str) {
+        (self.tell)(line);
     }
 
     /// The step has failed, for the reason given.
