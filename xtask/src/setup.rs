@@ -145,10 +145,18 @@ impl Source {
     fn install(&self, root: &Path, report: &mut Report) -> bool {
         match *self {
             Self::Toolchain { .. } => false,
+            // Without default features: what they add (nextest's self-update) would double the time to build.
             Self::Cargo { package, version } => report.call(Call::new(
                 root,
                 "cargo",
-                &["install", "--locked", "--version", version, package],
+                &[
+                    "install",
+                    "--locked",
+                    "--no-default-features",
+                    "--version",
+                    version,
+                    package,
+                ],
             )),
             Self::Pip { package, version } => {
                 let python = root
