@@ -1,2 +1,166 @@
-//! Tasks.
-fn main() {}
+//! The project's own tasks, run as `cargo xtask TASK` from anywhere in the repository.
+//!
+//! `cargo xtask test` is the one command that people and CI use to find out whether the project is in order. It works
+//! from a fresh clone: the first step installs what is missing.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program for the terminal"
+)]
+
+mod arguments;
+mod arrows;
+mod licences;
+mod metadata;
+mod no_std;
+mod process;
+mod report;
+mod setup;
+mod source;
+mod steps;
+mod tidy;
+
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use arguments::{Plan, Task};
+use report::{Counts, Outcome, Row};
+use steps::{Report, STEPS, Step};
+
+fn main() -> ExitCode {
+    match arguments::parse(std::env::args().skip(1)) {
+        Ok(Task::Help(text)) => {
+            print!("{text}");
+            ExitCode::SUCCESS
+        }
+        Ok(Task::List) => {
+            for step in STEPS {
+                println!("{:<10} {}", step.name, step.summary);
+            }
+            ExitCode::SUCCESS
+        }
+        Ok(Task::Run(plan)) => run(&plan),
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Runs the steps of `plan`, prints the table and the closing line.
+fn run(plan: &Plan) -> ExitCode {
+    let root = root();
+    let style = Style::detect();
+    let mut rows: Vec<Row> = Vec::new();
+    let mut total = Counts::default();
+    for step in STEPS.iter().filter(|step| plan.includes(step.name)) {
+        let stopped = !plan.keep_going && rows.iter().any(|row| row.outcome == Outcome::Failed);
+        let row = if stopped {
+            Row {
+                step: step.name,
+                outcome: Outcome::NotRun,
+                duration: Duration::ZERO,
+                counts: None,
+            }
+        } else {
+            run_step(step, &root, &style, &mut total)
+        };
+        rows.push(row);
+    }
+    let failed = rows.iter().any(|row| row.outcome == Outcome::Failed);
+    println!("\n{}{total}", report::table(&rows));
+    if failed {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    }
+}
+
+fn run_step(step: &Step, root: &Path, style: &Style, total: &mut Counts) -> Row {
+    println!(
+        "{}",
+        style.bold(&format!("== {}: {}", step.name, step.summary))
+    );
+    flush();
+    let mut report = Report::new(|line| {
+        println!("   {line}");
+        flush();
+    });
+    let duration = step.run(root, &mut report);
+    let mut counts = report.counts().unwrap_or_default();
+    if report.failed() {
+        // A step that fails before or beside its tests must show in the closing line, too.
+        counts.failed = counts.failed.max(1);
+        println!("{}", report.output());
+        println!(
+            "{} after {:.1} s; to run it again: cargo xtask test {}",
+            style.red(&format!("{} FAILED", step.name)),
+            duration.as_secs_f64(),
+            step.name
+        );
+    } else {
+        let counts = report
+            .counts()
+            .map(|counts| format!(", {counts}"))
+            .unwrap_or_default();
+        println!("   ok, {:.1} s{counts}", duration.as_secs_f64());
+    }
+    flush();
+    *total += counts;
+    Row {
+        step: step.name,
+        outcome: if report.failed() {
+            Outcome::Failed
+        } else {
+            Outcome::Passed
+        },
+        duration,
+        counts: report.counts(),
+    }
+}
+
+/// The top of the repository: the folder above this package's.
+fn root() -> PathBuf {
+    let package = std::env::var_os("CARGO_MANIFEST_DIR")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+    package
+        .parent()
+        .map_or_else(|| package.clone(), Path::to_path_buf)
+}
+
+fn flush() {
+    // A closed standard output shows at the next print.
+    let _ = std::io::stdout().flush();
+}
+
+/// Colours, where there is a person to see them.
+struct Style {
+    colours: bool,
+}
+
+impl Style {
+    fn detect() -> Self {
+        let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        Self {
+            colours: std::io::stdout().is_terminal() && !set("CI") && !set("NO_COLOR"),
+        }
+    }
+
+    fn bold(&self, text: &str) -> String {
+        self.paint("1", text)
+    }
+
+    fn red(&self, text: &str) -> String {
+        self.paint("1;31", text)
+    }
+
+    fn paint(&self, code: &str, text: &str) -> String {
+        if self.colours {
+            format!("\x1b[{code}m{text}\x1b[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+}

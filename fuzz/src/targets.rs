@@ -1,0 +1,3 @@
+//! The targets, a module per subject.
+
+pub(crate) mod polyline;

@@ -1,0 +1,153 @@
+//! The command line of `cargo xtask`. Small enough to be read by hand: a task runner that is built before everything
+//! else should be built quickly.
+
+use crate::steps::STEPS;
+
+const HELP: &str = "\
+The project's own tasks.
+
+Usage: cargo xtask test [--keep-going] [STEP]...
+       cargo xtask setup
+
+  test    set up what the tests need and run every check, or only the steps named
+  setup   only install what the tests need that cargo does not bring
+
+`cargo xtask test --help` says more.
+";
+
+const TEST_HELP: &str = "\
+Runs every check of the project: what CI runs.
+
+Usage: cargo xtask test [--keep-going] [STEP]...
+       cargo xtask test --list
+
+  --keep-going   go on after a step that failed
+  --list         list the steps
+
+Steps run in the order of the list, whatever the order here. The first failure ends the run.
+The last line counts tests, examples in the documentation, fuzz targets and tidy checks, as
+in `812 passed, 0 failed`. A step that counts none of these (fmt, clippy, ...) adds nothing when
+it passes and one failure when it fails. The exit code is 0 only if every step passed.
+
+Examples:
+  cargo xtask test                  everything
+  cargo xtask test fmt tidy clippy  three steps alone, without setting up
+  cargo xtask test --keep-going     everything, though something fails
+";
+
+/// What is to be done.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Task {
+    /// Run steps.
+    Run(Plan),
+    /// List the steps.
+    List,
+    /// Print a help text.
+    Help(&'static str),
+}
+
+/// Which steps, and how.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Plan {
+    /// Go on after a failure.
+    pub(crate) keep_going: bool,
+    /// The steps named; empty for all.
+    steps: Vec<&'static str>,
+}
+
+impl Plan {
+    /// The step `name` is to be run.
+    pub(crate) fn includes(&self, name: &str) -> bool {
+        self.steps.is_empty() || self.steps.contains(&name)
+    }
+}
+
+/// Reads the arguments after the program's name.
+pub(crate) fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Task, String> {
+    let task = arguments.next();
+    let rest: Vec<String> = arguments.collect();
+    let asks_for = |long: &str, short: &str| rest.iter().any(|word| word == long || word == short);
+    match task.as_deref() {
+        None | Some("help" | "--help" | "-h") => Ok(Task::Help(HELP)),
+        Some("setup") if asks_for("--help", "-h") => Ok(Task::Help(HELP)),
+        Some("setup") => match rest.first() {
+            None => Ok(Task::Run(Plan {
+                keep_going: false,
+                steps: vec!["setup"],
+            })),
+            Some(word) => Err(format!(
+                "`cargo xtask setup` takes no arguments, found `{word}`"
+            )),
+        },
+        Some("test") if asks_for("--help", "-h") => Ok(Task::Help(TEST_HELP)),
+        Some("test") if asks_for("--list", "--list") => Ok(Task::List),
+        Some("test") => test_plan(&rest).map(Task::Run),
+        Some(other) => Err(format!("there is no task `{other}`\n\n{HELP}")),
+    }
+}
+
+fn test_plan(arguments: &[String]) -> Result<Plan, String> {
+    let mut plan = Plan::default();
+    for word in arguments {
+        if word == "--keep-going" {
+            plan.keep_going = true;
+        } else if let Some(step) = STEPS.iter().find(|step| step.name == word) {
+            plan.steps.push(step.name);
+        } else {
+            let names: Vec<&str> = STEPS.iter().map(|step| step.name).collect();
+            return Err(format!(
+                "`cargo xtask test` has no step or option `{word}`; steps are {}; options are --keep-going, --list, --help",
+                names.join(", ")
+            ));
+        }
+    }
+    Ok(plan)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Result<Task, String> {
+        parse(line.split_whitespace().map(str::to_owned))
+    }
+
+    #[test]
+    fn steps_and_options_are_read_in_any_order() {
+        let Ok(Task::Run(all)) = parsed("test") else {
+            panic!("not a run")
+        };
+        assert!(!all.keep_going && STEPS.iter().all(|step| all.includes(step.name)));
+        let Ok(Task::Run(some)) = parsed("test fmt --keep-going docs") else {
+            panic!("not a run")
+        };
+        assert!(
+            some.keep_going
+                && some.includes("fmt")
+                && some.includes("docs")
+                && !some.includes("setup")
+        );
+        let Ok(Task::Run(setup)) = parsed("setup") else {
+            panic!("not a run")
+        };
+        assert!(setup.includes("setup") && !setup.includes("fmt"));
+    }
+
+    #[test]
+    fn help_and_list_win() {
+        assert_eq!(parsed(""), Ok(Task::Help(HELP)));
+        assert_eq!(parsed("test fmt --help"), Ok(Task::Help(TEST_HELP)));
+        assert_eq!(parsed("test --list"), Ok(Task::List));
+    }
+
+    #[test]
+    fn what_is_not_known_is_named() {
+        assert!(
+            parsed("test fnt")
+                .unwrap_err()
+                .contains("no step or option `fnt`; steps are setup, fmt,")
+        );
+        assert!(parsed("tset").unwrap_err().contains("no task `tset`"));
+        assert!(parsed("setup now").unwrap_err().contains("`now`"));
+    }
+}

@@ -1,0 +1,277 @@
+//! What the tests need that cargo does not bring: is it there, and if not, install it.
+//!
+//! Each component is one entry of [`COMPONENTS`]: how to see that it runs, where to get it (by name, from a public
+//! registry, never from a bare address) and what it is for. A component that is missing and cannot be installed fails
+//! the step: no test is left out because of it.
+
+use std::path::Path;
+
+use crate::process::Call;
+use crate::steps::Report;
+
+/// The project's own Python environment, at the top of the repository.
+const VENV: &str = ".venv";
+
+/// SUMO's version: results of the SUMO tests were checked with this one.
+const SUMO: &str = "1.28.0";
+
+/// Something the tests need.
+struct Component {
+    name: &'static str,
+    /// What would be missing without it.
+    purpose: &'static str,
+    /// A command that shows that it runs, at the top of the repository, and what its output must contain.
+    probe: (&'static [&'static str], &'static str),
+    source: Source,
+}
+
+/// Where a component comes from.
+enum Source {
+    /// The Rust toolchain: the person's own choice, nothing that this program would change.
+    Toolchain { advice: &'static str },
+    /// crates.io, through `cargo install`.
+    Cargo {
+        package: &'static str,
+        version: &'static str,
+    },
+    /// PyPI, into the project's own environment.
+    Pip {
+        package: &'static str,
+        version: &'static str,
+    },
+    /// Debian; needs root.
+    Apt { packages: &'static [&'static str] },
+}
+
+const COMPONENTS: &[Component] = &[
+    Component {
+        name: "git",
+        purpose: "lists the files that the tidy checks read",
+        probe: (&["git", "--version"], "git version"),
+        source: Source::Apt { packages: &["git"] },
+    },
+    Component {
+        name: "rustfmt",
+        purpose: "checks the layout of the source",
+        probe: (&["cargo", "fmt", "--version"], "rustfmt"),
+        source: Source::Toolchain {
+            advice: "rustup component add rustfmt",
+        },
+    },
+    Component {
+        name: "clippy",
+        purpose: "checks the source for mistakes",
+        probe: (&["cargo", "clippy", "--version"], "clippy"),
+        source: Source::Toolchain {
+            advice: "rustup component add clippy",
+        },
+    },
+    Component {
+        name: "nextest",
+        purpose: "runs the tests, each in a process of its own",
+        probe: (&["cargo", "nextest", "--version"], "cargo-nextest 0.9."),
+        source: Source::Cargo {
+            package: "cargo-nextest",
+            version: "0.9.151",
+        },
+    },
+    Component {
+        name: "sumo",
+        purpose: "the traffic simulator that `--traffic sumo`, `--sumocfg` and the map reader are tested against",
+        probe: (&[".venv/bin/sumo", "--version"], SUMO),
+        source: Source::Pip {
+            package: "eclipse-sumo",
+            version: SUMO,
+        },
+    },
+];
+
+/// Probes every component and installs what is missing.
+pub(crate) fn run(root: &Path, report: &mut Report) {
+    for component in COMPONENTS {
+        if let Ok(version) = component.probe(root) {
+            report.note(format!("{}: {version}", component.name));
+            continue;
+        }
+        report.note(format!(
+            "{}: missing, installing it ({})",
+            component.name, component.purpose
+        ));
+        if !component.source.install(root, report) {
+            report.fail(&format!(
+                "{} is missing and could not be installed. It is for this: {}. {}",
+                component.name,
+                component.purpose,
+                component.source.advice()
+            ));
+            continue;
+        }
+        match component.probe(root) {
+            Ok(version) => report.note(format!("{}: {version}", component.name)),
+            Err(error) => report.fail(&format!(
+                "{} was installed but does not run as expected: {error}",
+                component.name
+            )),
+        }
+    }
+}
+
+impl Component {
+    /// The first line of what the probe says, if the component is there and of the right version.
+    fn probe(&self, root: &Path) -> Result<String, String> {
+        let (command, expected) = self.probe;
+        let (program, arguments) = command.split_first().ok_or("there is no probe")?;
+        // A relative path of a program would be looked up from wherever this process was started.
+        let program = if program.contains('/') {
+            root.join(program).to_string_lossy().into_owned()
+        } else {
+            (*program).to_owned()
+        };
+        let output = Call::new(root, &program, arguments).read()?;
+        let first = output.lines().next().unwrap_or_default().trim().to_owned();
+        if first.contains(expected) {
+            Ok(first)
+        } else {
+            Err(format!(
+                "`{}` says `{first}`, expected `{expected}`",
+                command.join(" ")
+            ))
+        }
+    }
+}
+
+impl Source {
+    /// Installs the component; whether every command succeeded. Output goes to `report`.
+    fn install(&self, root: &Path, report: &mut Report) -> bool {
+        match *self {
+            Self::Toolchain { .. } => false,
+            // Without default features: what they add (nextest's self-update) would double the time to build.
+            Self::Cargo { package, version } => report.call(Call::new(
+                root,
+                "cargo",
+                &[
+                    "install",
+                    "--locked",
+                    "--no-default-features",
+                    "--version",
+                    version,
+                    package,
+                ],
+            )),
+            Self::Pip { package, version } => {
+                let python = root
+                    .join(VENV)
+                    .join("bin/python")
+                    .to_string_lossy()
+                    .into_owned();
+                ensure_venv(root, &python, report)
+                    && report.call(Call::new(
+                        root,
+                        &python,
+                        &[
+                            "-m",
+                            "pip",
+                            "install",
+                            "--disable-pip-version-check",
+                            // Repairs an installation whose folder was moved, too.
+                            "--force-reinstall",
+                            &format!("{package}=={version}"),
+                        ],
+                    ))
+            }
+            Self::Apt { packages } => apt(root, packages, report),
+        }
+    }
+
+    /// What a person can do where installing failed.
+    fn advice(&self) -> String {
+        match *self {
+            Self::Toolchain { advice } => format!("Install it with `{advice}`."),
+            Self::Cargo { package, version } => {
+                format!("Try `cargo install --locked --version {version} {package}`.")
+            }
+            Self::Pip { package, version } => format!(
+                "Try `python3 -m venv {VENV} && {VENV}/bin/python -m pip install {package}=={version}`."
+            ),
+            Self::Apt { packages } => {
+                format!("Try, as root, `apt-get install {}`.", packages.join(" "))
+            }
+        }
+    }
+}
+
+/// Makes the project's Python environment unless it is there and has pip.
+fn ensure_venv(root: &Path, python: &str, report: &mut Report) -> bool {
+    let has_pip = || {
+        Call::new(root, python, &["-m", "pip", "--version"])
+            .read()
+            .is_ok()
+    };
+    if has_pip() {
+        return true;
+    }
+    let make = || Call::new(root, "python3", &["-m", "venv", "--clear", VENV]);
+    let first = make().read();
+    if first.is_ok() && has_pip() {
+        return true;
+    }
+    // Debian's python3 comes without ensurepip; python3-venv brings it.
+    if let Err(error) = first {
+        report.say(&error);
+    }
+    apt(root, &["python3-venv"], report) && report.call(make())
+}
+
+fn apt(root: &Path, packages: &[&str], report: &mut Report) -> bool {
+    let apt = |arguments: &[&str]| {
+        Call::new(root, "apt-get", arguments).env("DEBIAN_FRONTEND", "noninteractive")
+    };
+    let mut install = vec!["install", "--yes", "--no-install-recommends"];
+    install.extend(packages);
+    // The package lists of a fresh machine are empty or old.
+    report.call(apt(&["update"])) && report.call(apt(&install))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_component_is_there_only_in_the_right_version() {
+        let component = |expected| Component {
+            name: "shell",
+            purpose: "",
+            probe: (&["sh", "-c", "echo shell 1.2; echo more"], expected),
+            source: Source::Toolchain { advice: "" },
+        };
+        let root = Path::new(".");
+        assert_eq!(component("1.2").probe(root), Ok("shell 1.2".to_owned()));
+        let error = component("1.3").probe(root).unwrap_err();
+        assert!(
+            error.contains("says `shell 1.2`, expected `1.3`"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_missing_toolchain_part_is_a_failure_with_advice() {
+        let source = Source::Toolchain {
+            advice: "rustup component add rustfmt",
+        };
+        let mut report = Report::silent();
+        assert!(!source.install(Path::new("."), &mut report));
+        assert_eq!(
+            source.advice(),
+            "Install it with `rustup component add rustfmt`."
+        );
+    }
+
+    #[test]
+    fn every_component_says_what_it_is_for() {
+        assert!(
+            COMPONENTS
+                .iter()
+                .all(|component| !component.purpose.is_empty())
+        );
+    }
+}
