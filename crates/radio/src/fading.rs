@@ -43,11 +43,12 @@ impl FadingDraws {
 /// one when it meets again.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PairFading {
-    /// Shadowing in standard deviations; `None` before the first update.
-    shadowing: Option<f32>,
+    /// The last update and its result.
+    last: Option<(LinkGeometry, PairLink)>,
+    /// Shadowing in standard deviations.
+    shadowing: f32,
     /// The blockage episode under way, and its draw in standard deviations.
     episode: Option<(Blockage, f32)>,
-    offset_m: [f32; 2],
 }
 
 impl Channel {
@@ -70,20 +71,19 @@ impl Channel {
         }
         let kind = geometry.state.kind();
 
-        let offset_m = [dx as f32, dy as f32];
         let innovation = || draws.shadowing.between(a, b).normal();
-        let shadowing = match fading.shadowing {
+        fading.shadowing = match &fading.last {
             None => innovation() as f32,
-            Some(before) if offset_m == fading.offset_m => before,
-            Some(before) => {
-                let [mx, my] = [0, 1].map(|i| f64::from(offset_m[i] - fading.offset_m[i]));
+            // Queues stand still: most links there need no work at all.
+            Some((last, link)) if last == geometry => return *link,
+            Some((last, _)) => {
+                let [mx, my] = [dx - last.offset_m[0], dy - last.offset_m[1]];
                 let moved_m = (mx * mx + my * my).sqrt();
                 let kept = libm::exp(-moved_m / self.parameters().decorrelation_m(kind));
-                (kept * f64::from(before) + (1.0 - kept * kept).sqrt() * innovation()) as f32
+                let fresh = (1.0 - kept * kept).sqrt() * innovation();
+                (kept * f64::from(fading.shadowing) + fresh) as f32
             }
         };
-        fading.shadowing = Some(shadowing);
-        fading.offset_m = offset_m;
 
         let mut blockage_db = 0.0;
         fading.episode = match geometry.state {
@@ -101,9 +101,11 @@ impl Channel {
         };
 
         let loss_db = self.path_loss_db(distance_m, kind)
-            + self.parameters().shadowing_db(kind) * f64::from(shadowing)
+            + self.parameters().shadowing_db(kind) * f64::from(fading.shadowing)
             + blockage_db;
-        self.link(distance_m, kind, loss_db)
+        let link = self.link(distance_m, kind, loss_db);
+        fading.last = Some((*geometry, link));
+        link
     }
 }
 
@@ -126,7 +128,7 @@ mod tests {
                     };
                     let draws = FadingDraws::new(3, step);
                     channel.update(&mut fading, &draws, [pair, 77_777], &geometry);
-                    f64::from(fading.shadowing.unwrap())
+                    f64::from(fading.shadowing)
                 })
             })
             .collect()

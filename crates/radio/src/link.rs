@@ -142,7 +142,7 @@ impl Channel {
     #[inline]
     pub fn path_loss_db(&self, distance_m: f64, kind: LinkKind) -> f64 {
         let distance_m = distance_m.clamp(self.parameters.min_distance_m, f64::INFINITY);
-        let log_distance = libm::log10(distance_m);
+        let log_distance = libm::log(distance_m) * std::f64::consts::LOG10_E;
         match kind {
             LinkKind::Los | LinkKind::NlosV => self.loss_at_1m_db[0] + 16.7 * log_distance,
             LinkKind::Nlos => self.loss_at_1m_db[1] + 30.0 * log_distance,
