@@ -40,7 +40,7 @@ impl Purpose {
     /// A pair's blockage for one episode: unordered pair, the episode's first step.
     pub const BLOCKAGE: Self = Self(4);
 
-    /// A purpose of the caller's own; numbers below 256 are kept apart from this crate's.
+    /// A purpose of the caller's own, kept apart from this crate's.
     pub const fn custom(number: u8) -> Self {
         Self(0x100 + number as u32)
     }
@@ -259,7 +259,12 @@ mod tests {
                 at(1, 0, step + 1, a, b),
                 at(1, 0, step, a + 1, b),
                 at(1, 0, step, a, b + 1),
-                at(1, 0, step, b + 64, a),
+                // The other direction of the link.
+                if a < b {
+                    at(1, 0, step, b, a)
+                } else {
+                    at(1, 0, step, b + 64, a)
+                },
             ];
             for (sum, there) in sums.iter_mut().zip(neighbours) {
                 *sum += 12.0 * here * there;
