@@ -24,11 +24,30 @@ pub struct Target {
 }
 
 /// Every target, by name.
-pub const TARGETS: &[Target] = &[Target {
-    name: "polyline",
-    run: targets::polyline::run,
-    seeds: targets::polyline::seeds,
-}];
+pub const TARGETS: &[Target] = &[
+    target_of(
+        "beacon",
+        targets::messages::beacons,
+        targets::messages::seeds,
+    ),
+    target_of(
+        "broadcast",
+        targets::messages::broadcasts,
+        targets::messages::seeds,
+    ),
+    target_of("digest", targets::digest::run, targets::digest::seeds),
+    target_of("polyline", targets::polyline::run, targets::polyline::seeds),
+    target_of(
+        "report",
+        targets::messages::reports,
+        targets::messages::seeds,
+    ),
+    target_of("snapshot", targets::snapshot::run, targets::snapshot::seeds),
+];
+
+const fn target_of(name: &'static str, run: fn(&[u8]), seeds: fn() -> Vec<Vec<u8>>) -> Target {
+    Target { name, run, seeds }
+}
 
 /// The target called `name`.
 #[must_use]

@@ -1,3 +1,6 @@
 //! The targets, a module per subject.
 
+pub(crate) mod digest;
+pub(crate) mod messages;
 pub(crate) mod polyline;
+pub(crate) mod snapshot;

@@ -3,6 +3,7 @@
 mod decide;
 mod digest;
 mod failure;
+mod link;
 mod table;
 
 use std::process::ExitCode;
@@ -30,12 +31,15 @@ enum Command {
     Decide(decide::Arguments),
     /// Turn a set of visible cells into a coverage digest, or back
     Digest(digest::Arguments),
+    /// Show the mean channel between two vehicles as JSON
+    Link(link::Arguments),
 }
 
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Decide(arguments) => decide::run(&arguments),
         Command::Digest(arguments) => digest::run(&arguments),
+        Command::Link(arguments) => link::run(&arguments),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -30,6 +30,7 @@ use alloc::vec::Vec;
 use crate::ids::AgentId;
 
 pub use decide::Admission;
+pub(crate) use decide::sum_columns;
 
 /// Which factors of the score count; one left out is 1 everywhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

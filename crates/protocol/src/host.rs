@@ -20,7 +20,7 @@ mod members;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use crate::admission::{Admission, Candidate, Contributor, Problem, Rules};
+use crate::admission::{Admission, Candidate, Contributor, Problem, Rules, sum_columns};
 use crate::grid::{Cell, Tile, Window};
 use crate::ids::AgentId;
 use crate::messages::{AgentState, Beacon, Broadcast, Message, PathCell, Report};
@@ -392,7 +392,8 @@ impl<P: Policy> Host<P> {
             delivery / scope.len() as f64
         };
 
-        let costs = Costs::new(parameters, &self.fused, &self.window);
+        // The last map serves for contributors not yet heard; candidates are judged by the new one.
+        let costs = Costs::new(parameters, &self.fused, &self.window, &self.map);
         let mut mean_report = None;
         // Leave-one-out priors on the contributors' own cells.
         let own_priors: Vec<Option<Vec<f64>>> = self
@@ -409,7 +410,7 @@ impl<P: Policy> Host<P> {
                 continue;
             };
             let reports = &member.reports;
-            let [visible, new] = costs.objects_in(&member.cells, &self.map);
+            let [visible, new] = costs.objects_in(&member.cells);
             let report_bytes = match reports.at {
                 Some(_) => parameters.report_bytes(reports.objects as f64),
                 None => parameters.report_bytes(visible),
@@ -448,6 +449,7 @@ impl<P: Policy> Host<P> {
             candidates: &[],
         };
         self.admission.fuse(&self.rules, &problem);
+        let costs = Costs::new(parameters, &self.fused, &self.window, self.admission.map());
 
         let mut candidates = Vec::with_capacity(scope.len());
         for s in &scope {
@@ -460,7 +462,7 @@ impl<P: Policy> Host<P> {
             let Some(member) = self.members.get(s.id) else {
                 continue;
             };
-            let [visible, new] = costs.objects_in(&member.cells, self.admission.map());
+            let [visible, new] = costs.objects_in(&member.cells);
             candidates.push(Candidate {
                 id: s.id,
                 cells: &member.cells,
@@ -556,21 +558,23 @@ impl<P: Policy> Host<P> {
 struct Costs {
     /// Bytes of the broadcast at full refresh, without what is held through contributors alone.
     base_bytes: f64,
-    /// Objects that a full refresh would list, cell by cell of the window.
-    objects: Vec<f64>,
+    /// Objects that a full refresh would list, cell by cell of the window, and how many of them count as new.
+    objects: Vec<[f64; 2]>,
 }
 
 impl Costs {
-    fn new(parameters: &Parameters, fused: &FusedState, window: &Window) -> Self {
+    fn new(parameters: &Parameters, fused: &FusedState, window: &Window, map: &[f64]) -> Self {
         let mut direct = 0.0;
-        let mut objects = alloc::vec![0.0; window.len()];
+        let mut objects = alloc::vec![[0.0; 2]; window.len()];
         for object in fused.listable(parameters.broadcast_content) {
             if object.direct {
                 direct += 1.0;
             }
             let cell = Cell::containing(object.state.position, parameters.cell_m);
             if let Some(at) = cell.and_then(|cell| window.index(cell)) {
-                objects[at as usize] += 1.0;
+                let [held, new] = &mut objects[at as usize];
+                *held += 1.0;
+                *new += 1.0 - map[at as usize];
             }
         }
         Self {
@@ -579,17 +583,9 @@ impl Costs {
         }
     }
 
-    /// How many held objects lie in `cells`, and how many of them count as new against `map`.
-    fn objects_in(&self, cells: &[u32], map: &[f64]) -> [f64; 2] {
-        let mut sums = [0.0; 2];
-        for &cell in cells {
-            let count = self.objects[cell as usize];
-            if count > 0.0 {
-                sums[0] += count;
-                sums[1] += count * (1.0 - map[cell as usize]);
-            }
-        }
-        sums
+    /// How many held objects lie in `cells`, and how many of them count as new.
+    fn objects_in(&self, cells: &[u32]) -> [f64; 2] {
+        sum_columns(cells, &self.objects)
     }
 }
 

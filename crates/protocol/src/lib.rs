@@ -7,6 +7,8 @@
 //! This crate is that protocol and nothing else: no clock, no socket, no thread, no file, no logger, no random source, no
 //! `std`. Time comes in as integer microseconds, messages come in and go out as values, so the same code runs in a
 //! simulator and in an on-board unit.
+//!
+#![doc = include_str!("../README.md")]
 #![no_std]
 
 extern crate alloc;

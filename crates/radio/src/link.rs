@@ -170,6 +170,19 @@ impl Channel {
         (mean + far.max(0.0), std)
     }
 
+    /// Mean of vehicle blockage after it is cut at 0 dB, in dB: what a simulation draws on average. For X normal with mean m
+    /// and deviation s it is m Phi(m/s) + s phi(m/s).
+    pub fn mean_blockage_db(&self, distance_m: f64, case: Blockage) -> f64 {
+        let (mean, std) = self.blockage_db(distance_m, case);
+        if std <= 0.0 {
+            return mean.max(0.0);
+        }
+        let z = mean / std;
+        let below = 0.5 * (1.0 + libm::erf(z * std::f64::consts::FRAC_1_SQRT_2));
+        let density = libm::exp(-0.5 * z * z) / libm::sqrt(2.0 * std::f64::consts::PI);
+        mean * below + std * density
+    }
+
     /// Block error rate at a signal-to-noise ratio: 1 below the curve, its last value above.
     #[inline]
     pub fn block_error(&self, snr_db: f64, kind: LinkKind) -> f64 {
@@ -285,12 +298,11 @@ impl Channel {
 
     /// The mean channel at one point.
     ///
-    /// NLOSv takes the mean that TR 37.885 states for case 3, 5 dB and the distance term; cutting
-    /// at 0 dB raises the mean of what a simulation draws to 5.20 dB. The block error rate is that
-    /// of the mean SNR, not the mean over shadowing: see [`mean_block_error`](Self::mean_block_error).
+    /// NLOSv takes the mean blockage of case 3 (5.20 dB and the distance term, see
+    /// [`mean_blockage_db`](Self::mean_blockage_db)). The block error rate is that of the mean SNR, not the mean over shadowing: see [`mean_block_error`](Self::mean_block_error).
     pub fn mean(&self, distance_m: f64, kind: LinkKind, load: f64) -> MeanLink {
         let blockage = match kind {
-            LinkKind::NlosV => self.blockage_db(distance_m, Blockage::Partial).0,
+            LinkKind::NlosV => self.mean_blockage_db(distance_m, Blockage::Partial),
             LinkKind::Los | LinkKind::Nlos => 0.0,
         };
         let path_loss_db = self.path_loss_db(distance_m, kind) + blockage;

@@ -532,7 +532,7 @@ impl<'a> Context<'a> {
         self.tabulate(evidence, from_s, to_s, tables);
         for candidate in candidates {
             let completion_s = seconds(candidate);
-            let [at, slope] = sum_lines(candidate.cells, &tables.line);
+            let [at, slope] = sum_columns(candidate.cells, &tables.line);
             let mut value = at + slope * (completion_s - from_s);
             if value.is_nan() {
                 value = candidate
@@ -592,7 +592,7 @@ impl<'a> Context<'a> {
 
 /// The sums of both columns over `cells`. Four partial sums hide the latency of the additions; their order is fixed, so the
 /// result is a function of the cells alone.
-fn sum_lines(cells: &[u32], line: &[[f64; 2]]) -> [f64; 2] {
+pub(crate) fn sum_columns(cells: &[u32], line: &[[f64; 2]]) -> [f64; 2] {
     let mut sums = [[0.0; 2]; 4];
     let chunks = cells.chunks_exact(4);
     for (sum, &cell) in sums.iter_mut().zip(chunks.remainder()) {
