@@ -11,6 +11,7 @@ use std::process::{Command, Stdio};
 use covey_protocol::snapshot::Snapshot;
 use serde_json::Value;
 
+use crate::generator::Random;
 use crate::reference::Decision;
 
 /// Through the library, in every test run.
@@ -253,6 +254,29 @@ fn random_snapshots_third_quarter() {
 #[test]
 fn random_snapshots_fourth_quarter() {
     check(SNAPSHOTS / 4 * 3..SNAPSHOTS);
+}
+
+/// Everything that is a set in a snapshot, in another order.
+fn permuted(text: &str, seed: u64) -> String {
+    let mut random = Random::new(seed);
+    let mut value: Value = serde_json::from_str(text).expect("JSON");
+    for path in arrays(&value, String::new()).iter().rev() {
+        let rows = value.pointer_mut(path).and_then(Value::as_array_mut);
+        random.shuffle(rows.expect("an array"));
+    }
+    if let Some(Value::Array(factors)) = value.pointer_mut("/parameters/factors") {
+        random.shuffle(factors);
+    }
+    value.to_string()
+}
+
+#[test]
+fn the_order_of_agents_and_cells_changes_no_byte() {
+    for seed in 2_000_000..2_000_400 {
+        let text = generator::snapshot(seed);
+        let other = permuted(&text, seed);
+        assert_eq!(covey(&other), covey(&text), "{text}\n{other}");
+    }
 }
 
 #[test]

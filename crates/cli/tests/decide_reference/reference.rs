@@ -363,7 +363,8 @@ impl Host {
                 let surely_out = (too_much && allowance_sure)
                     || (too_long && cycle_sure)
                     || (below && score_sure);
-                if !(allowance_sure && cycle_sure && score_sure) && !surely_out {
+                let all_sure = allowance_sure && cycle_sure && score_sure;
+                if !all_sure && !surely_out {
                     unsure.push((id, worth));
                 }
             }

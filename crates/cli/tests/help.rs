@@ -1,0 +1,107 @@
+//! What a user sees who does not know the program yet.
+
+mod common;
+
+use crate::common::{covey, covey_unread};
+
+/// Every command and its subcommands.
+const LEVELS: &[&[&str]] = &[
+    &[],
+    &["decide"],
+    &["digest"],
+    &["digest", "encode"],
+    &["digest", "decode"],
+];
+
+#[test]
+fn every_level_has_help() {
+    for level in LEVELS {
+        for flag in ["--help", "-h"] {
+            let help = covey(&[level, &[flag][..]].concat(), "").done();
+            assert!(help.contains("Usage: covey"), "{level:?}: {help}");
+        }
+    }
+}
+
+#[test]
+fn commands_show_examples_that_work() {
+    // The top level and the two ways of `digest` have no example of their own yet.
+    for command in ["decide", "digest"] {
+        let help = covey(&[command, "--help"], "").done();
+        let examples = help.split_once("Examples:").map_or("", |(_, rest)| rest);
+        let lines: Vec<&str> = examples.lines().map(str::trim).collect();
+        let lines: Vec<&str> = lines.into_iter().filter(|line| !line.is_empty()).collect();
+        assert!(
+            lines.len() >= 2,
+            "no examples in the help of {command}: {help}"
+        );
+        for line in lines {
+            run_example(line);
+        }
+    }
+}
+
+/// Runs a line of shell as far as it needs: `echo TEXT | covey …`, `covey … < FILE`, `covey … FILE`.
+fn run_example(line: &str) {
+    let top = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let (stdin, call) = match line.strip_prefix("echo ") {
+        Some(piped) => {
+            let (text, call) = piped.split_once(" | ").expect("echo is piped into covey");
+            (text.trim_matches('\'').to_string(), call)
+        }
+        None => (String::new(), line),
+    };
+    let call = call.split(" | ").next().expect("a call");
+    let (call, stdin) = match call.split_once(" < ") {
+        Some((call, file)) => {
+            let text = std::fs::read_to_string(format!("{top}/{file}"));
+            (call, text.expect("the file of the example"))
+        }
+        None => (call, stdin),
+    };
+    let arguments: Vec<String> = call
+        .strip_prefix("covey ")
+        .expect("the example calls covey")
+        .split(' ')
+        .map(|word| match word.starts_with("examples/") {
+            true => format!("{top}/{word}"),
+            false => word.to_string(),
+        })
+        .collect();
+    assert!(!covey(&arguments, stdin).done().is_empty(), "{line}");
+}
+
+#[test]
+fn without_arguments_the_help_is_shown() {
+    let call = covey::<&str>(&[], "");
+    assert_eq!((call.code, call.stdout.as_str()), (Some(2), ""));
+    assert!(call.stderr.contains("Usage: covey"), "{call:?}");
+    assert!(call.stderr.contains("decide"), "{call:?}");
+    let call = covey(&["digest"], "");
+    assert_eq!(call.code, Some(2));
+    assert!(call.stderr.contains("encode"), "{call:?}");
+}
+
+#[test]
+fn wrong_calls_are_refused() {
+    covey(&["frobnicate"], "").refused(&["frobnicate", "--help"]);
+    covey(&["decied"], "").refused(&["decied", "decide"]);
+    covey(&["decide"], "").refused(&["FILE"]);
+    covey(&["decide", "a", "b"], "").refused(&["'b'"]);
+    covey(&["decide", "--frob", "-"], "").refused(&["--frob"]);
+    covey(&["digest", "code"], "").refused(&["code"]);
+    covey(&["digest", "encode", "x"], "").refused(&["'x'"]);
+    covey(&["--frob"], "").refused(&["--frob"]);
+}
+
+#[test]
+fn the_version_is_told() {
+    let version = covey(&["--version"], "").done();
+    assert_eq!(version, format!("covey {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn help_that_nobody_reads_is_no_error() {
+    covey_unread(&["--help"], "");
+    covey_unread(&["decide", "--help"], "");
+}
