@@ -8,6 +8,7 @@
 
 pub mod geometry;
 pub mod network;
+pub mod paths;
 pub mod scene;
 
 pub use geometry::{Point, Polyline};

@@ -1,0 +1,2 @@
+//! Cost of relevance and of the risk prior.
+fn main() {}
