@@ -203,7 +203,8 @@ impl Document {
             (Open::Edge, "lane") => {
                 if let Some(edge) = self.edges.last_mut() {
                     let position = edge.lanes.len();
-                    edge.lanes.push(lane(element, position, warnings)?);
+                    edge.lanes
+                        .push(lane(element, edge.kind, position, warnings)?);
                 }
             }
             (Open::Junction, "request") => {
@@ -292,6 +293,7 @@ fn close_edge(edge: Option<&RawEdge>, file: &str) -> Result<(), MapError> {
 
 fn lane(
     element: &Element<'_>,
+    kind: EdgeKind,
     position: usize,
     warnings: &mut Warnings,
 ) -> Result<RawLane, MapError> {
@@ -306,13 +308,13 @@ fn lane(
     if length <= 0.0 || shape.length() <= 0.0 {
         warnings.add(WarningKind::ZeroLengthLane, "", element.file, element.line);
     }
-    let index = element
-        .index("index", "the lane's number, from 0 at the kerb")?
-        .unwrap_or(u32::try_from(position).unwrap_or(u32::MAX));
-    if index as usize != position {
+    // SUMO goes by the order; on internal edges some releases write 0 for all lanes.
+    let index = u32::try_from(position).unwrap_or(u32::MAX);
+    let written = element.index("index", "the lane's number, from 0 at the kerb")?;
+    if kind == EdgeKind::Normal && written.is_some_and(|written| written != index) {
         return Err(element.bad(
             "index",
-            &index.to_string(),
+            &written.unwrap_or_default().to_string(),
             "the lanes of an edge in order, numbered from 0",
         ));
     }
@@ -424,11 +426,19 @@ fn connection(element: &Element<'_>) -> Result<RawConnection, MapError> {
     let light = match element.text("tl")? {
         None => None,
         Some(light) => {
-            const PLACE: &str = "the place in the light's state, from 0";
-            let place = element
-                .index("linkIndex", PLACE)?
-                .ok_or_else(|| element.missing("linkIndex", PLACE))?;
-            Some((light.into_owned(), place))
+            const PLACE: &str = "the place in the light's state, from 0, or -1 for none";
+            // SUMO writes -1 where the light does not rule this way over the junction.
+            if element
+                .text("linkIndex")?
+                .is_some_and(|text| text.trim() == "-1")
+            {
+                None
+            } else {
+                let place = element
+                    .index("linkIndex", PLACE)?
+                    .ok_or_else(|| element.missing("linkIndex", PLACE))?;
+                Some((light.into_owned(), place))
+            }
         }
     };
     Ok(RawConnection {

@@ -440,3 +440,18 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn oddities_of_published_nets_are_read() {
+    // Both stand in nets that come with SUMO: a link that its light does not rule, and internal lanes all numbered 0.
+    let text = CROSSING
+        .replace(r#"tl="light" linkIndex="0""#, r#"tl="light" linkIndex="-1""#)
+        .replace(
+            "</edge>\n    <edge id=\":J_1\"",
+            "<lane id=\":J_0_1\" index=\"0\" speed=\"9\" length=\"9\" shape=\"0,0 9,0\"/></edge>\n    <edge id=\":J_1\"",
+        );
+    let (net, _) = read(&text).unwrap();
+    assert_eq!(net.connections[0].signal, None);
+    assert_eq!(net.lanes[1].name, ":J_0_1");
+    assert_eq!(net.lanes[1].index, 1);
+}
