@@ -44,15 +44,13 @@ fn paths(criterion: &mut Criterion) {
         let predictor = Arc::new(Predictor::new(&network));
         let conflicts = Arc::new(ConflictTable::new(&network, &predictor));
         let mut vehicles = traffic(&network);
-        // Every k-th vehicle leaves until the wanted number stays, so that the density is the same for all sizes.
-        let share = f64::from(wanted) / vehicles.len() as f64;
-        let mut kept = 0.0;
+        // Vehicles leave evenly until the wanted number stays, so that the density is the same for all sizes.
+        let all = vehicles.len();
+        assert!(all >= wanted, "{all} vehicles fit on the road");
+        let mut place = 0;
         vehicles.retain(|_| {
-            kept += share;
-            kept >= 1.0 && {
-                kept -= 1.0;
-                true
-            }
+            place += 1;
+            place * wanted / all > (place - 1) * wanted / all
         });
         let frame = Frame {
             time_us: 0,

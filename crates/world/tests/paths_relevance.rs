@@ -8,13 +8,12 @@ use std::sync::Arc;
 
 use covey_world::network::{ConnectionIx, LaneIx};
 use covey_world::paths::{
-    ConflictTable, PathBuffer, PathStart, Predictor, Relevance, RelevanceParameters, RelevanceRule,
-    RelevantPairs,
+    ConflictTable, Predictor, Relevance, RelevanceParameters, RelevanceRule, RelevantPairs,
 };
 use covey_world::scene::BodyKind;
 use covey_world::{Body, Frame, Network, Point, VehicleId, VehicleState};
 use paths_support::{
-    NetBuilder, Tables, car, connection, corridor, four_arms, four_arms_with, lane,
+    NetBuilder, Tables, by_brute_force, car, connection, corridor, four_arms, four_arms_with, lane,
 };
 use proptest::prelude::*;
 
@@ -441,53 +440,6 @@ fn as_set(vehicles: &[VehicleState], pairs: &RelevantPairs) -> Vec<(u32, u32, u8
     all
 }
 
-/// The same relation by looking at every pair, for bodies that stand on one lane only.
-fn by_brute_force(
-    world: &World,
-    vehicles: &[VehicleState],
-    parameters: &RelevanceParameters,
-) -> Vec<(u32, u32)> {
-    let reach = |v: &VehicleState| v.speed * parameters.horizon + parameters.margin;
-    let paths: Vec<PathBuffer> = vehicles
-        .iter()
-        .map(|v| {
-            let mut buffer = PathBuffer::new();
-            world
-                .predictor
-                .predict(PathStart::of(v).unwrap(), reach(v) + 20.0, &mut buffer);
-            buffer
-        })
-        .collect();
-    let mut found = Vec::new();
-    for (i, me) in vehicles.iter().enumerate() {
-        for (o, other) in vehicles.iter().enumerate() {
-            let mine = paths[i].path(0);
-            let ahead = mine.pieces.iter().any(|piece| {
-                let front = piece.distance - piece.start + other.lane_position;
-                Some(piece.lane) == other.lane
-                    && front > 0.0
-                    && front - other.body.length <= reach(me)
-            });
-            let meets = mine.connections.iter().any(|a| {
-                world.conflicts.of(a.connection).iter().any(|conflict| {
-                    paths[o].path(0).connections.iter().any(|b| {
-                        let (p, q) = (a.distance + conflict.own, b.distance + conflict.theirs);
-                        b.connection == conflict.other
-                            && p + me.body.length >= 0.0
-                            && q + other.body.length >= 0.0
-                            && p <= reach(me)
-                            && q <= reach(other)
-                    })
-                })
-            });
-            if i != o && (ahead || meets) {
-                found.push((me.id.0, other.id.0));
-            }
-        }
-    }
-    found
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
@@ -534,7 +486,7 @@ proptest! {
         let parameters = RelevanceParameters::default();
         let found: Vec<(u32, u32)> =
             as_set(&scene, &world.pairs_with(&scene, parameters)).iter().map(|p| (p.0, p.1)).collect();
-        prop_assert_eq!(found, by_brute_force(&world, &scene, &parameters));
+        prop_assert_eq!(found, by_brute_force(&world.predictor, &world.conflicts, &scene, &parameters));
     }
 
     #[test]

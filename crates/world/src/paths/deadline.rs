@@ -54,15 +54,44 @@ impl ReactionDeadline {
     /// The deadline for what `vehicle` must know of `object`, in microseconds.
     #[must_use]
     pub fn between(&self, vehicle: &VehicleState, object: &VehicleState) -> i64 {
-        let motion = velocity(vehicle) - velocity(object);
+        self.between_moving(&Moving::of(vehicle), &Moving::of(object))
+    }
+
+    pub(super) fn between_moving(&self, vehicle: &Moving, object: &Moving) -> i64 {
+        let motion = vehicle.velocity - object.velocity;
         self.for_speed(match self.relative_speed {
             RelativeSpeed::VelocityDifference => motion.length(),
             RelativeSpeed::ClosingSpeed => {
                 let apart = object.position - vehicle.position;
                 motion.dot(apart) / apart.length()
             }
-            RelativeSpeed::MaximumSpeed => clean(vehicle.speed).max(clean(object.speed)),
+            RelativeSpeed::MaximumSpeed => vehicle.speed.max(object.speed),
         })
+    }
+}
+
+/// How a body moves, cleaned of odd numbers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Moving {
+    pub(super) position: Point,
+    pub(super) velocity: Point,
+    pub(super) speed: f64,
+}
+
+impl Moving {
+    /// The velocity is 0 where the heading is not finite.
+    pub(super) fn of(state: &VehicleState) -> Self {
+        let speed = clean(state.speed);
+        let velocity = if state.heading.is_finite() {
+            Point::from_heading(state.heading) * speed
+        } else {
+            Point::default()
+        };
+        Self {
+            position: state.position,
+            velocity,
+            speed,
+        }
     }
 }
 
@@ -72,15 +101,6 @@ pub(super) fn clean(value: f64) -> f64 {
         value.max(0.0)
     } else {
         0.0
-    }
-}
-
-/// The velocity vector in m/s; 0 where the heading is not finite.
-fn velocity(state: &VehicleState) -> Point {
-    if state.heading.is_finite() {
-        Point::from_heading(state.heading) * clean(state.speed)
-    } else {
-        Point::default()
     }
 }
 

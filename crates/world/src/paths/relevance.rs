@@ -23,7 +23,7 @@
 use std::sync::Arc;
 
 use super::conflict::{Conflict, ConflictKind, ConflictTable};
-use super::deadline::{ReactionDeadline, clean};
+use super::deadline::{Moving, ReactionDeadline, clean};
 use super::graph::NONE;
 use super::predict::{PathBuffer, PathConnection, PathStart, Predictor};
 use crate::geometry::Point;
@@ -181,6 +181,7 @@ struct Approach {
 /// What is needed of a vehicle, cleaned of odd numbers.
 #[derive(Debug, Clone, Copy)]
 struct Motion {
+    moving: Moving,
     speed: f64,
     length: f64,
 }
@@ -241,7 +242,7 @@ impl Relevance {
         out.offsets.push(0);
         let mut row = std::mem::take(&mut self.row);
         let mut tails = self.tails.iter().peekable();
-        for (i, vehicle) in (0u32..).zip(&frame.vehicles) {
+        for i in (0u32..).take(frame.vehicles.len()) {
             row.clear();
             self.find_ahead(i, longest, frame, &mut row);
             for &taken in self.paths.path(i as usize).connections {
@@ -256,10 +257,10 @@ impl Relevance {
                 out.objects.push(RelevantObject {
                     object,
                     reasons: Reasons(same.iter().fold(0, |all, (_, reason, _)| all | reason.0)),
-                    deadline_us: self
-                        .parameters
-                        .deadline
-                        .between(vehicle, &frame.vehicles[object as usize]),
+                    deadline_us: self.parameters.deadline.between_moving(
+                        &self.motion[i as usize].moving,
+                        &self.motion[object as usize].moving,
+                    ),
                     least_margin: same.iter().fold(f64::INFINITY, |least, s| least.min(s.2)),
                 });
             }
@@ -277,8 +278,10 @@ impl Relevance {
         self.standing.begin();
         self.approaches.begin();
         for (i, vehicle) in (0u32..).zip(&frame.vehicles) {
+            let moving = Moving::of(vehicle);
             let motion = Motion {
-                speed: clean(vehicle.speed),
+                moving,
+                speed: moving.speed,
                 length: clean(vehicle.body.length),
             };
             self.motion.push(motion);
@@ -336,7 +339,6 @@ impl Relevance {
         let mut front = vehicle
             .lane_position
             .clamp(0.0, graph.lane_length[lane as usize]);
-        let rear = vehicle.position - Point::from_heading(vehicle.heading) * (length / 2.0);
         // A long body may hang over several short lanes; lanes of length 0 must not make this endless.
         for _ in 0..16 {
             self.standing.push(lane, Standing { vehicle: i, front });
@@ -346,6 +348,7 @@ impl Relevance {
             let mut connection = graph.owner[lane as usize];
             let mut place = graph.via_place[lane as usize];
             if connection == NONE {
+                let rear = vehicle.position - Point::from_heading(vehicle.heading) * (length / 2.0);
                 let Some(came_by) = graph.came_by(lane, rear) else {
                     return;
                 };

@@ -12,6 +12,7 @@ use covey_world::network::{
     Connection, ConnectionIx, Edge, EdgeIx, EdgeKind, Junction, JunctionIx, JunctionKind, Lane,
     LaneIx, Network, Request, Turn,
 };
+use covey_world::paths::{ConflictTable, PathBuffer, PathStart, Predictor, RelevanceParameters};
 use covey_world::{Body, Point, Polyline, VehicleId, VehicleState};
 
 pub(crate) const LANE_WIDTH: f64 = 3.2;
@@ -333,4 +334,54 @@ pub(crate) fn car(
         lane_position,
         next: None,
     }
+}
+
+/// The same relation by looking at every pair, for bodies that stand on one lane only.
+pub(crate) fn by_brute_force(
+    predictor: &Predictor,
+    conflicts: &ConflictTable,
+    vehicles: &[VehicleState],
+    parameters: &RelevanceParameters,
+) -> Vec<(u32, u32)> {
+    let reach = |v: &VehicleState| v.speed * parameters.horizon + parameters.margin;
+    let paths: Vec<PathBuffer> = vehicles
+        .iter()
+        .map(|v| {
+            let mut buffer = PathBuffer::new();
+            predictor.predict(PathStart::of(v).unwrap(), reach(v) + 20.0, &mut buffer);
+            buffer
+        })
+        .collect();
+    let mut found = Vec::new();
+    for (i, me) in vehicles.iter().enumerate() {
+        for (o, other) in vehicles.iter().enumerate() {
+            // Speeds up to 20 m/s reach less than 120 m, and a conflict point lies within the reach of both.
+            if me.position.distance(other.position) > 300.0 {
+                continue;
+            }
+            let mine = paths[i].path(0);
+            let ahead = mine.pieces.iter().any(|piece| {
+                let front = piece.distance - piece.start + other.lane_position;
+                Some(piece.lane) == other.lane
+                    && front > 0.0
+                    && front - other.body.length <= reach(me)
+            });
+            let meets = mine.connections.iter().any(|a| {
+                conflicts.of(a.connection).iter().any(|conflict| {
+                    paths[o].path(0).connections.iter().any(|b| {
+                        let (p, q) = (a.distance + conflict.own, b.distance + conflict.theirs);
+                        b.connection == conflict.other
+                            && p + me.body.length >= 0.0
+                            && q + other.body.length >= 0.0
+                            && p <= reach(me)
+                            && q <= reach(other)
+                    })
+                })
+            });
+            if i != o && (ahead || meets) {
+                found.push((me.id.0, other.id.0));
+            }
+        }
+    }
+    found
 }
