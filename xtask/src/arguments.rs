@@ -8,9 +8,11 @@ The project's own tasks.
 
 Usage: cargo xtask test [--keep-going] [STEP]...
        cargo xtask setup
+       cargo xtask corridor
 
-  test    set up what the tests need and run every check, or only the steps named
-  setup   only install what the tests need that cargo does not bring
+  test       set up what the tests need and run every check, or only the steps named
+  setup      only install what the tests need that cargo does not bring
+  corridor   make the bundled maps (scenarios/) anew from their facts; needs `cargo xtask setup`
 
 `cargo xtask test --help` says more.
 ";
@@ -42,6 +44,8 @@ pub(crate) enum Task {
     Run(Plan),
     /// List the steps.
     List,
+    /// Make the bundled maps anew.
+    Corridor(Vec<String>),
     /// Print a help text.
     Help(&'static str),
 }
@@ -69,6 +73,8 @@ pub(crate) fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Task,
     let asks_for = |long: &str, short: &str| rest.iter().any(|word| word == long || word == short);
     match task.as_deref() {
         None | Some("help" | "--help" | "-h") => Ok(Task::Help(HELP)),
+        Some("corridor") if asks_for("--help", "-h") => Ok(Task::Help(HELP)),
+        Some("corridor") => Ok(Task::Corridor(rest)),
         Some("setup") if asks_for("--help", "-h") => Ok(Task::Help(HELP)),
         Some("setup") => match rest.first() {
             None => Ok(Task::Run(Plan {

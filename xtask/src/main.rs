@@ -10,6 +10,7 @@
 
 mod arguments;
 mod arrows;
+mod corridor;
 mod licences;
 mod metadata;
 mod no_std;
@@ -42,6 +43,13 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Ok(Task::Run(plan)) => run(&plan),
+        Ok(Task::Corridor(arguments)) => match corridor::run(&root(), &arguments) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("error: {error}");
+                ExitCode::FAILURE
+            }
+        },
         Err(error) => {
             eprintln!("{error}");
             ExitCode::from(2)

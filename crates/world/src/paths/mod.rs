@@ -1,0 +1,37 @@
+//! Where vehicles are going, where their ways meet, and what follows from it.
+//!
+//! Two uses, kept apart so that ground truth cannot reach a participant:
+//! - [`relevance`] is the *evaluator's* view: from true lanes, positions and intentions it says which objects are
+//!   decision-relevant to which vehicle, and within which reaction deadline. Nothing but the metric may call it.
+//! - [`risk_prior`] is a *host's* view: from what beacons tell (position, heading, speed) it guesses the lane and the
+//!   way ahead, and says which grid cells matter to a member of the service scope.
+//!
+//! Both stand on two tables that are built once per network and never change: [`Predictor`] (how lanes and connections
+//! chain up, and which way is straight on) and [`ConflictTable`] (where two connections of a junction meet).
+//!
+//! # Coordinates
+//! - A *lane position* is counted in SUMO's lane length, as traffic sources count it. Where the drawn shape is longer or
+//!   shorter than that, points of the shape are scaled to it.
+//! - A *connection coordinate* runs from 0 where the connection leaves its lane to [`Predictor::connection_length`] where
+//!   it enters the next one; it is the sum of the lengths of the internal lanes. Where a net has no internal lanes,
+//!   vehicles jump from lane to lane and every connection has length 0.
+//! - A *path distance* is counted from the vehicle's front bumper; what lies behind it is negative.
+
+pub mod cells;
+pub mod conflict;
+pub mod deadline;
+mod graph;
+pub mod lane_match;
+pub mod predict;
+pub mod relevance;
+pub mod risk_prior;
+
+pub use cells::{CellGrid, PathReach, RiskCell, own_path_cells};
+pub use conflict::{Conflict, ConflictKind, ConflictTable};
+pub use deadline::{ReactionDeadline, RelativeSpeed};
+pub use lane_match::{LaneMatchParameters, LaneMatcher};
+pub use predict::{PathBuffer, PathConnection, PathPiece, PathStart, PathView, Predictor};
+pub use relevance::{
+    Reasons, Relevance, RelevanceParameters, RelevanceRule, RelevantObject, RelevantPairs,
+};
+pub use risk_prior::{BeaconState, RiskPrior, RiskPriorParameters};
