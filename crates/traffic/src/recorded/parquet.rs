@@ -4,8 +4,12 @@ use parquet::basic::Type;
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::ByteArray;
 use parquet::errors::ParquetError;
+use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
+use std::cell::Cell;
 use std::fs::File;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Once;
 
 use super::csv::{COLUMNS, NEEDED, find_columns, tag_of};
 use super::error::{At, FcdError, Place};
@@ -40,7 +44,10 @@ pub(super) struct ParquetRows {
 
 impl ParquetRows {
     pub(super) fn new(file: String, input: File) -> Result<Self, FcdError> {
-        let reader = SerializedFileReader::new(input).map_err(|e| damaged(&file, 0, &e))?;
+        let size = input.metadata().map_or(0, |m| m.len());
+        let reader =
+            guarded(|| SerializedFileReader::new(input)).map_err(|e| damaged(&file, 0, &e))?;
+        check_extents(&file, reader.metadata(), size)?;
         let schema = reader.metadata().file_metadata().schema_descr_ptr();
         let mut header = Vec::new();
         for column in schema.columns() {
@@ -110,8 +117,7 @@ impl ParquetRows {
                     let reader = match slot {
                         None => None,
                         Some(column) => Some(
-                            group
-                                .get_column_reader(*column)
+                            guarded(|| group.get_column_reader(*column))
                                 .map_err(|e| damaged(&self.file, self.before, &e))?,
                         ),
                     };
@@ -267,12 +273,76 @@ fn damaged(file: &str, before: u64, error: &ParquetError) -> FcdError {
     }
 }
 
+/// The library trusts the places that the file's end gives for its columns; a damaged one must not get that far.
+fn check_extents(file: &str, metadata: &ParquetMetaData, size: u64) -> Result<(), FcdError> {
+    for group in metadata.row_groups() {
+        for column in group.columns() {
+            let start = column
+                .dictionary_page_offset()
+                .unwrap_or(column.data_page_offset());
+            let inside = |place: i64| u64::try_from(place).is_ok_and(|place| place <= size);
+            let length = column.compressed_size();
+            if !inside(start)
+                || !inside(column.data_page_offset())
+                || !inside(length)
+                || !inside(start.saturating_add(length))
+                || group.num_rows() < 0
+                || column.num_values() < 0
+            {
+                return Err(FcdError::DamagedParquet {
+                    place: Place {
+                        file: file.to_owned(),
+                        at: At::Row(1),
+                    },
+                    found: format!(
+                        "column `{}` lies outside the file",
+                        column.column_path().string()
+                    ),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
 fn is_number(kind: Type) -> bool {
     matches!(kind, Type::DOUBLE | Type::FLOAT | Type::INT32 | Type::INT64)
 }
 
+thread_local! {
+    /// This thread decodes a foreign file: a panic on it is caught and reported as damage.
+    static DECODING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs the library's decoding of pages, which panics on some damaged ones, so that damage is an error like any other.
+fn guarded<T>(decode: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
+    static QUIET: Once = Once::new();
+    // Such a panic is no defect of ours: no message about it, while all others are reported as before.
+    QUIET.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !DECODING.get() {
+                before(info);
+            }
+        }));
+    });
+    DECODING.set(true);
+    let result = panic::catch_unwind(AssertUnwindSafe(decode));
+    DECODING.set(false);
+    // What was being decoded is not used again: every error ends the reading.
+    result.unwrap_or_else(|_| {
+        Err(ParquetError::General(
+            "a page cannot be decoded (the reader gave up on it)".into(),
+        ))
+    })
+}
+
 /// Reads one batch of a column and the number of its rows.
 fn read_column(reader: &mut ColumnReader) -> Result<(Column, usize), ParquetError> {
+    guarded(|| decode_column(reader))
+}
+
+fn decode_column(reader: &mut ColumnReader) -> Result<(Column, usize), ParquetError> {
     macro_rules! read {
         ($reader:expr, $variant:ident, $convert:expr) => {{
             let mut levels: Vec<i16> = Vec::with_capacity(BATCH);

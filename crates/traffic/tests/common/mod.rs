@@ -56,11 +56,11 @@ pub(crate) fn corner() -> Network {
     }
 }
 
-/// All frames of a source.
+/// All frames of a source, but no more than 5 minutes': a damaged time may lie far in the future.
 pub(crate) fn frames<S: Source>(mut source: S) -> Result<Vec<Frame>, S::Error> {
     let mut frames = Vec::new();
     let mut frame = Frame::default();
-    while source.next_frame(&mut frame)? {
+    while frames.len() < 6_000 && source.next_frame(&mut frame)? {
         frames.push(frame.clone());
     }
     Ok(frames)
