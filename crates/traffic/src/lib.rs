@@ -1,6 +1,9 @@
 //! Vehicle states over time: one trait, three sources.
 
 pub mod recorded;
+pub mod recording;
+
+pub use recording::Recording;
 
 use covey_world::{Frame, VehicleId};
 
