@@ -2,6 +2,7 @@
 
 pub mod recorded;
 pub mod recording;
+pub mod sumo;
 
 pub use recording::Recording;
 

@@ -316,12 +316,12 @@ fn broken_files_are_named_with_line_and_reason() {
         (
             "cut.xml",
             XML.as_bytes()[..700].to_vec(),
-            "cut.xml, line 10: the recording breaks off: tag not closed: `>` not found before end of input; was it cut short, or is it still being written?",
+            "cut.xml, line 10: the file breaks off: tag not closed: `>` not found before end of input; was it cut short, or is it still being written?",
         ),
         (
             "cut-between.xml",
             XML.as_bytes()[..XML.find("<timestep time=\"7").unwrap()].to_vec(),
-            "cut-between.xml, line 14: the recording breaks off: the file ends before </fcd-export>; was it cut short, or is it still being written?",
+            "cut-between.xml, line 14: the file breaks off: the file ends before </fcd-export>; was it cut short, or is it still being written?",
         ),
         (
             "cut.xml.gz",
@@ -341,7 +341,7 @@ fn broken_files_are_named_with_line_and_reason() {
         (
             "cut.csv",
             CSV.as_bytes()[..CSV.len() - 20].to_vec(),
-            "cut.csv, line 9: the recording breaks off: the last line has 6 of 11 fields; was it cut short, or is it still being written?",
+            "cut.csv, line 9: the file breaks off: the last line has 6 of 11 fields; was it cut short, or is it still being written?",
         ),
         (
             "number.csv",

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{corner, folder, frames};
+use common::{corner, folder, frames, overwrite};
 use covey_traffic::recorded::{FcdError, FcdOptions, FloatingCarData};
 use covey_world::Frame;
 use parquet::basic::{Compression, ZstdLevel};
@@ -11,7 +11,6 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use std::fs::{self, File};
-use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -131,18 +130,6 @@ fn row_groups_and_compression_do_not_matter() {
     let last = &all[0][2998].vehicles[1];
     assert!((last.position.x - (5.0 + 20.0 + 149.9 - 2.5)).abs() < 1e-9);
     assert!(all[1..].iter().all(|frames| *frames == all[0]));
-}
-
-/// Replaces a file's content in place: to cut a file to nothing and write it anew costs milliseconds on some systems.
-fn overwrite(path: &Path, content: &[u8]) {
-    let mut file = File::options()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(path)
-        .unwrap();
-    file.write_all(content).unwrap();
-    file.set_len(content.len() as u64).unwrap();
 }
 
 #[test]

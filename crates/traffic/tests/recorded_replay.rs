@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{corner, folder, frames};
+use common::{corner, folder, frames, overwrite};
 use covey_traffic::recording::RecordingFileError;
 use covey_traffic::{Recording, STEP_US, Source};
 use covey_world::network::{
@@ -144,13 +144,13 @@ fn damaged_files_are_refused() {
     assert_eq!(left.len(), 1, "no temporary file stays");
     let whole = fs::read(&path).unwrap();
     for end in 0..whole.len() {
-        fs::write(&path, &whole[..end]).unwrap();
+        overwrite(&path, &whole[..end]);
         Recording::load(&path, &corner()).unwrap_err();
     }
     for at in 0..whole.len() {
         let mut changed = whole.clone();
         changed[at] ^= 1;
-        fs::write(&path, &changed).unwrap();
+        overwrite(&path, &changed);
         Recording::load(&path, &corner()).unwrap_err();
     }
     fs::write(&path, &whole).unwrap();

@@ -14,14 +14,12 @@
 
 use covey_world::Body;
 use covey_world::scene::BodyKind;
-use quick_xml::Reader;
-use quick_xml::events::{BytesStart, Event};
+use quick_xml::events::BytesStart;
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::error::FcdError;
-use super::input::{Opened, open};
-use super::xml::{attribute, xml_error};
+use super::xml::{attribute, visit_elements};
 
 /// A person on foot, as SUMO has it.
 pub const PEDESTRIAN: Body = body(0.215, 0.478, 1.719, BodyKind::Pedestrian);
@@ -148,27 +146,13 @@ impl VehicleTypes {
     /// # Errors
     /// The file cannot be read or is not XML.
     pub fn read(&mut self, path: &Path) -> Result<(), FcdError> {
-        let Opened::Xml(text) = open(path)? else {
-            return Err(FcdError::NotFloatingCarData {
-                file: path.display().to_string(),
-                found: "no XML where vehicle types were sought".into(),
-            });
-        };
-        let mut reader = Reader::from_reader(text);
-        let mut buffer = Vec::new();
-        loop {
-            buffer.clear();
-            reader.get_mut().begin_item();
-            match reader.read_event_into(&mut buffer) {
-                Ok(Event::Start(tag) | Event::Empty(tag)) => {
-                    if matches!(tag.name().as_ref(), "vType" | "vtype") {
-                        self.add(&tag);
-                    }
-                }
-                Ok(Event::Eof) => return Ok(()),
-                Ok(_) => {}
-                Err(error) => return Err(xml_error(reader.get_ref(), error)),
-            }
+        visit_elements(path, |tag| self.see(tag))
+    }
+
+    /// Takes note of an element if it is a vehicle type.
+    pub(crate) fn see(&mut self, tag: &BytesStart<'_>) {
+        if matches!(tag.name().as_ref(), "vType" | "vtype") {
+            self.add(tag);
         }
     }
 

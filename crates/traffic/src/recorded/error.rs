@@ -54,7 +54,7 @@ pub enum FcdError {
     },
     /// The file ends, or stops being readable, in the middle.
     #[error(
-        "{place}: the recording breaks off: {found}; was it cut short, or is it still being written?"
+        "{place}: the file breaks off: {found}; was it cut short, or is it still being written?"
     )]
     Truncated {
         /// How far it could be read.

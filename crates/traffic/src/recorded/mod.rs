@@ -44,6 +44,7 @@ use std::path::Path;
 
 use crate::{STEP_US, Source};
 use input::Opened;
+pub(crate) use row::parse_time as time_us;
 use row::{Resolver, Sample, turn};
 
 /// What is next in a recording.

@@ -261,7 +261,7 @@ pub(super) fn turn(angle: f64) -> f64 {
 }
 
 /// Seconds as SUMO writes them (`12.50`, `1:02:03.5`, `2:01:02:03`), in microseconds.
-pub(super) fn parse_time(text: &str) -> Option<i64> {
+pub(crate) fn parse_time(text: &str) -> Option<i64> {
     let text = text.trim();
     if !text.contains(':') {
         return seconds_to_us(text.parse().ok()?);

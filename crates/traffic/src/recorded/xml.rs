@@ -4,9 +4,10 @@ use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 use std::borrow::Cow;
 use std::io;
+use std::path::Path;
 
-use super::error::FcdError;
-use super::input::Text;
+use super::error::{At, FcdError, Place};
+use super::input::{Opened, Text, open};
 use super::row::{Resolver, Row, Tag, parse_time};
 use super::{Item, Rows};
 
@@ -21,7 +22,7 @@ pub(crate) fn attribute<'a>(tag: &'a BytesStart<'_>, name: &str) -> Option<Cow<'
 }
 
 /// The error for what the XML reader stumbled over.
-pub(super) fn xml_error(text: &Text, error: quick_xml::Error) -> FcdError {
+fn xml_error(text: &Text, error: quick_xml::Error) -> FcdError {
     use quick_xml::errors::{IllFormedError, SyntaxError};
     match error {
         quick_xml::Error::Io(error) => text.broken(io::Error::new(error.kind(), error.to_string())),
@@ -47,6 +48,47 @@ pub(super) fn xml_error(text: &Text, error: quick_xml::Error) -> FcdError {
             found: error.to_string(),
             expected: "well-formed XML".into(),
         },
+    }
+}
+
+/// Shows every element of an XML file, plain or gzipped, to `visit`, in order.
+pub(crate) fn visit_elements(
+    path: &Path,
+    mut visit: impl FnMut(&BytesStart<'_>),
+) -> Result<(), FcdError> {
+    let Opened::Xml(text) = open(path)? else {
+        return Err(FcdError::Syntax {
+            place: Place {
+                file: path.display().to_string(),
+                at: At::Line(1),
+            },
+            found: "something else".into(),
+            expected: "XML".into(),
+        });
+    };
+    let mut reader = Reader::from_reader(text);
+    let mut buffer = Vec::new();
+    let mut depth = 0;
+    loop {
+        buffer.clear();
+        reader.get_mut().begin_item();
+        match reader.read_event_into(&mut buffer) {
+            Ok(Event::Start(tag)) => {
+                depth += 1;
+                visit(&tag);
+            }
+            Ok(Event::Empty(tag)) => visit(&tag),
+            Ok(Event::End(_)) => depth -= 1,
+            Ok(Event::Eof) if depth > 0 => {
+                return Err(FcdError::Truncated {
+                    place: reader.get_ref().place(),
+                    found: "the file ends before its last element is closed".into(),
+                });
+            }
+            Ok(Event::Eof) => return Ok(()),
+            Ok(_) => {}
+            Err(error) => return Err(xml_error(reader.get_ref(), error)),
+        }
     }
 }
 
@@ -259,7 +301,7 @@ impl Rows for XmlRows {
         result
     }
 
-    fn place(&self, number: u64) -> super::error::Place {
+    fn place(&self, number: u64) -> Place {
         self.reader.get_ref().place_at(number)
     }
 }

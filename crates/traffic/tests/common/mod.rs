@@ -1,10 +1,13 @@
 //! What the tests of this crate share.
+#![allow(dead_code, reason = "each file of tests uses a part")]
 
 use covey_traffic::Source;
 use covey_world::geometry::{Point, Polyline};
 use covey_world::network::{Edge, EdgeIx, EdgeKind, Lane, LaneIx};
 use covey_world::{Frame, Network};
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 
 /// A fresh folder for one test.
 pub(crate) fn folder(test: &str) -> PathBuf {
@@ -64,4 +67,16 @@ pub(crate) fn frames<S: Source>(mut source: S) -> Result<Vec<Frame>, S::Error> {
         frames.push(frame.clone());
     }
     Ok(frames)
+}
+
+/// Replaces a file's content in place: to cut a file to nothing and write it anew costs milliseconds on some systems.
+pub(crate) fn overwrite(path: &Path, content: &[u8]) {
+    let mut file = File::options()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path)
+        .unwrap();
+    file.write_all(content).unwrap();
+    file.set_len(content.len() as u64).unwrap();
 }
