@@ -1,6 +1,15 @@
 //! Vehicle states over time: one trait, three sources.
 
-use covey_world::Frame;
+pub mod recorded;
+pub mod recording;
+pub mod sumo;
+
+pub use recording::Recording;
+
+use covey_world::{Frame, VehicleId};
+
+/// Microseconds from one frame to the next: every source gives 20 frames a second.
+pub const STEP_US: i64 = 50_000;
 
 /// A source of traffic: all vehicles, step by step.
 ///
@@ -14,4 +23,9 @@ pub trait Source {
     /// # Errors
     /// Whatever keeps the source from going on: a broken recording, a dead subprocess.
     fn next_frame(&mut self, frame: &mut Frame) -> Result<bool, Self::Error>;
+
+    /// The name by which the source's own files know a vehicle that was in a frame, where there is one.
+    fn vehicle_name(&self, _id: VehicleId) -> Option<&str> {
+        None
+    }
 }

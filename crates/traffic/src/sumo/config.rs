@@ -1,0 +1,453 @@
+//! A user's `.sumocfg`.
+
+use quick_xml::events::Event;
+use quick_xml::{Reader, XmlVersion};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::env;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use flate2::read::MultiGzDecoder;
+
+use super::error::SumoError;
+use crate::recorded::VehicleTypes;
+use crate::recorded::xml::{attribute, visit_elements};
+
+/// A configuration is text made by hand or by SUMO's tools: a larger file is something else.
+const LARGEST: u64 = 8 << 20;
+
+/// A user's `.sumocfg`, as published.
+///
+/// Options may stand in sections or outside, as `<net-file value="..."/>`, `<net-file v="..."/>` or
+/// `<net-file>...</net-file>`, under any of SUMO's names for them; lists are separated by commas, spaces or semicolons;
+/// `${NAME}` stands for an environment variable; relative paths count from the configuration's folder.
+///
+/// All options are handed on to SUMO except those that would write files or tables of its own (outputs, logs, saved
+/// states), restrict the floating-car data, wait for another program (TraCI), concern the graphical program, or set the
+/// seed: see [`Self::left_out`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct SumoConfig {
+    /// The configuration.
+    pub file: PathBuf,
+    /// Its folder, in which SUMO is run.
+    pub folder: PathBuf,
+    /// The net, plain or gzipped.
+    pub net: PathBuf,
+    /// Route files.
+    pub routes: Vec<PathBuf>,
+    /// Additional files.
+    pub additional: Vec<PathBuf>,
+    /// Those of the additional files (and of the files they include) that hold polygons: candidates for buildings.
+    pub polygons: Vec<PathBuf>,
+    /// When the simulation begins, in seconds. Default 0.
+    pub begin_s: f64,
+    /// When it ends, in seconds, where it says so.
+    pub end_s: Option<f64>,
+    /// Its step, in seconds. Default 1.
+    pub step_s: f64,
+    /// The vehicle types of all route and additional files.
+    pub types: VehicleTypes,
+    /// What is handed on to SUMO, in order: names and values.
+    pub options: Vec<(String, String)>,
+    /// Options of the configuration that are not handed on.
+    pub left_out: Vec<String>,
+    /// All files that the traffic depends on, the configuration among them.
+    pub inputs: Vec<PathBuf>,
+}
+
+impl SumoConfig {
+    /// Reads a configuration and looks through the files it names.
+    ///
+    /// # Errors
+    /// A file cannot be read or is no XML; no net is named; a time is no number.
+    pub fn read(file: &Path) -> Result<Self, SumoError> {
+        let wrong = |line, problem: String| SumoError::Config {
+            file: file.to_owned(),
+            line,
+            problem,
+        };
+        let given = read_options(file)?;
+        let folder = match file.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+            _ => PathBuf::from("."),
+        };
+        let mut config = Self {
+            file: file.to_owned(),
+            net: PathBuf::new(),
+            routes: Vec::new(),
+            additional: Vec::new(),
+            polygons: Vec::new(),
+            begin_s: 0.0,
+            end_s: None,
+            step_s: 1.0,
+            types: VehicleTypes::sumo_defaults(),
+            options: Vec::new(),
+            left_out: Vec::new(),
+            inputs: vec![file.to_owned()],
+            folder,
+        };
+        let mut net = None;
+        for option in given {
+            let Given {
+                section,
+                name,
+                value,
+                line,
+            } = option;
+            let seconds = |value: &str| {
+                crate::recorded::time_us(value)
+                    .map(|us| us as f64 / 1e6)
+                    .ok_or_else(|| {
+                        wrong(
+                            Some(line),
+                            format!("`{name}` is `{value}`, expected a number of seconds"),
+                        )
+                    })
+            };
+            match name.as_str() {
+                "net-file" | "net" | "n" => net = Some(config.resolve(&value)),
+                "route-files" | "route" | "routes" | "r" => {
+                    config.routes = list(&value).map(|f| config.resolve(f)).collect();
+                }
+                "additional-files" | "additional" | "a" => {
+                    config.additional = list(&value).map(|f| config.resolve(f)).collect();
+                }
+                "begin" | "b" => config.begin_s = seconds(&value)?,
+                // SUMO takes a negative end as none.
+                "end" | "e" => config.end_s = Some(seconds(&value)?).filter(|end| *end >= 0.0),
+                "step-length" => {
+                    config.step_s = seconds(&value)?;
+                    if config.step_s <= 0.0 {
+                        return Err(wrong(
+                            Some(line),
+                            format!("`{name}` is `{value}`, expected more than 0 s"),
+                        ));
+                    }
+                }
+                _ => {}
+            }
+            let listed = matches!(
+                name.as_str(),
+                "route-files" | "route" | "routes" | "r" | "additional-files" | "additional" | "a"
+            );
+            if is_ours(&section, &name) {
+                config.left_out.push(name);
+            } else if listed {
+                // SUMO's own reading of lists on the command line has changed over time; commas always worked.
+                let value = list(&value).collect::<Vec<_>>().join(",");
+                config.options.push((name, value));
+            } else {
+                config.options.push((name, value));
+            }
+        }
+        config.net = net.ok_or_else(|| {
+            wrong(
+                None,
+                "no net is named; expected <net-file value=\"....net.xml\"/>".into(),
+            )
+        })?;
+        config.inputs.push(config.net.clone());
+        config.look_through()?;
+        // Further inputs by other options (weights, loaded states, ...): whatever names a file.
+        for (_, value) in &config.options {
+            for name in list(value) {
+                let path = config.resolve(name);
+                if path.is_file() && !config.inputs.contains(&path) {
+                    config.inputs.push(path);
+                }
+            }
+        }
+        Ok(config)
+    }
+
+    fn resolve(&self, name: &str) -> PathBuf {
+        // An absolute name takes the folder's place.
+        self.folder.join(name)
+    }
+
+    /// Finds types, polygons and included files in all route and additional files.
+    fn look_through(&mut self) -> Result<(), SumoError> {
+        let mut waiting: Vec<(PathBuf, bool)> = self
+            .additional
+            .iter()
+            .map(|f| (f.clone(), true))
+            .chain(self.routes.iter().map(|f| (f.clone(), false)))
+            .collect();
+        waiting.reverse();
+        let mut seen = BTreeSet::new();
+        while let Some((path, additional)) = waiting.pop() {
+            if !seen.insert(path.clone()) {
+                continue;
+            }
+            self.inputs.push(path.clone());
+            let content = scan(&path, &mut self.types)?;
+            if content.polygons && additional {
+                self.polygons.push(path.clone());
+            }
+            let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+            for included in content.includes.iter().rev() {
+                waiting.push((folder.join(included), additional));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The names in a list: separated by commas, spaces or semicolons.
+fn list(value: &str) -> impl Iterator<Item = &str> {
+    value
+        .split([',', ' ', ';', '\t', '\n', '\r'])
+        .filter(|name| !name.is_empty())
+}
+
+/// An option as given.
+struct Given {
+    section: String,
+    name: String,
+    value: String,
+    line: u64,
+}
+
+/// Options that are ours to set, or of no use here.
+fn is_ours(section: &str, name: &str) -> bool {
+    const SECTIONS: [&str; 4] = ["output", "gui_only", "traci_server", "report"];
+    const BEGINNINGS: [&str; 14] = [
+        "device.fcd.",
+        "person-device.fcd.",
+        "fcd-output",
+        "save-state",
+        "duration-log",
+        "no-duration-log",
+        "step-log",
+        "log.",
+        "output-",
+        "output.",
+        "precision",
+        "gui-",
+        "vehroute-output",
+        "tripinfo-output",
+    ];
+    const NAMES: [&str; 62] = [
+        // Begin and net stay as they are; the end and the seed are ours.
+        "end",
+        "e",
+        "seed",
+        "srand",
+        "random",
+        "fcd",
+        "netstate",
+        "netstate-dump",
+        "ndump",
+        "summary",
+        "tripinfo",
+        "vehroutes",
+        "human-readable-time",
+        "write-license",
+        "configuration-file",
+        "configuration",
+        "c",
+        "save-configuration",
+        "save-config",
+        "C",
+        "save-template",
+        "save-schema",
+        "save-commented",
+        "help",
+        "version",
+        "V",
+        "verbose",
+        "v",
+        "print-options",
+        "p",
+        "xml-validation",
+        "xml-validation.net",
+        "xml-validation.routes",
+        "X",
+        "no-warnings",
+        "suppress-warnings",
+        "W",
+        "aggregate-warnings",
+        "language",
+        "log",
+        "log-file",
+        "l",
+        "message-log",
+        "error-log",
+        "no-step-log",
+        "remote-port",
+        "num-clients",
+        "python-script",
+        "start",
+        "S",
+        "quit-on-end",
+        "Q",
+        "delay",
+        "d",
+        "breakpoints",
+        "B",
+        "g",
+        "G",
+        "D",
+        "window-size",
+        "window-pos",
+        "demo",
+    ];
+    SECTIONS.contains(&section)
+        || NAMES.contains(&name)
+        || name.ends_with("-output")
+        || name.contains("-output.")
+        || BEGINNINGS.iter().any(|b| name.starts_with(b))
+}
+
+/// `${NAME}` stands for an environment variable, as in SUMO; nothing where it is not set.
+fn with_environment(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("${") {
+        let Some((name, after)) = after.split_once('}') else {
+            break;
+        };
+        out.push_str(before);
+        out.push_str(&env::var(name).unwrap_or_default());
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
+fn read_options(file: &Path) -> Result<Vec<Given>, SumoError> {
+    let unreadable = |source| SumoError::Read {
+        file: file.to_owned(),
+        source,
+    };
+    let mut bytes = Vec::new();
+    let opened = File::open(file).map_err(unreadable)?;
+    opened
+        .take(LARGEST + 1)
+        .read_to_end(&mut bytes)
+        .map_err(unreadable)?;
+    if bytes.starts_with(&[0x1f, 0x8b]) {
+        let mut plain = Vec::new();
+        MultiGzDecoder::new(&bytes[..])
+            .take(LARGEST + 1)
+            .read_to_end(&mut plain)
+            .map_err(unreadable)?;
+        bytes = plain;
+    }
+    let line_at = |position: u64| {
+        let end = usize::try_from(position)
+            .unwrap_or(usize::MAX)
+            .min(bytes.len());
+        1 + bytes[..end].iter().filter(|b| **b == b'\n').count() as u64
+    };
+    let wrong = |position: u64, problem: String| SumoError::Config {
+        file: file.to_owned(),
+        line: Some(line_at(position)),
+        problem,
+    };
+    if bytes.len() as u64 > LARGEST {
+        return Err(wrong(
+            0,
+            format!("found more than {LARGEST} bytes, expected a .sumocfg"),
+        ));
+    }
+    let mut reader = Reader::from_reader(&bytes[..]);
+    let mut buffer = Vec::new();
+    let mut options = Vec::new();
+    // The open elements, and whether each had a value of its own.
+    let mut open: Vec<(String, bool)> = Vec::new();
+    let mut root_seen = false;
+    loop {
+        buffer.clear();
+        let event = reader
+            .read_event_into(&mut buffer)
+            .map_err(|e| (reader.buffer_position(), e));
+        let at = reader.buffer_position();
+        let (tag, empty) = match event {
+            Ok(Event::Start(tag)) => (tag, false),
+            Ok(Event::Empty(tag)) => (tag, true),
+            Ok(Event::End(_)) => {
+                open.pop();
+                continue;
+            }
+            Ok(Event::Text(text)) => {
+                let value = text.xml_content(XmlVersion::Implicit1_0);
+                let value = value.trim();
+                if let [.., (section, _), (name, false)] = &open[..]
+                    && !value.is_empty()
+                {
+                    options.push(Given {
+                        section: section.clone(),
+                        name: name.clone(),
+                        value: with_environment(value),
+                        line: line_at(at),
+                    });
+                }
+                continue;
+            }
+            Ok(Event::Eof) => break,
+            Ok(_) => continue,
+            Err((position, error)) => return Err(wrong(position, error.to_string())),
+        };
+        let name = tag.name().as_ref().to_owned();
+        if open.is_empty() {
+            // SUMO itself takes any root; these are the ones of other files.
+            if matches!(
+                name.as_str(),
+                "net" | "routes" | "additional" | "fcd-export"
+            ) || root_seen
+            {
+                return Err(wrong(
+                    at,
+                    format!("found <{name}>, expected <configuration> or <sumoConfiguration>"),
+                ));
+            }
+            root_seen = true;
+        }
+        let value = attribute(&tag, "value").or_else(|| attribute(&tag, "v"));
+        if let Some(value) = &value
+            && let Some((section, _)) = open.last()
+        {
+            options.push(Given {
+                section: section.clone(),
+                name: name.clone(),
+                value: with_environment(value),
+                line: line_at(at),
+            });
+        }
+        if !empty {
+            open.push((name, value.is_some()));
+        }
+    }
+    if !open.is_empty() || !root_seen {
+        return Err(wrong(
+            bytes.len() as u64,
+            "the file breaks off, expected </configuration> or </sumoConfiguration>".into(),
+        ));
+    }
+    Ok(options)
+}
+
+/// What a route or additional file holds.
+#[derive(Default)]
+struct Content {
+    polygons: bool,
+    includes: Vec<String>,
+}
+
+/// Looks through a route or additional file, plain or gzipped.
+fn scan(path: &Path, types: &mut VehicleTypes) -> Result<Content, SumoError> {
+    let mut content = Content::default();
+    visit_elements(path, |tag| match tag.name().as_ref() {
+        "poly" | "polygon" => content.polygons = true,
+        "include" => {
+            let included = attribute(tag, "href").map(Cow::into_owned);
+            content.includes.extend(included);
+        }
+        _ => types.see(tag),
+    })
+    .map_err(SumoError::Scenario)?;
+    Ok(content)
+}
