@@ -35,7 +35,22 @@ pub const TARGETS: &[Target] = &[
         targets::messages::broadcasts,
         targets::messages::seeds,
     ),
+    target_of(
+        "buildings",
+        targets::maps::buildings,
+        targets::maps::building_seeds,
+    ),
     target_of("digest", targets::digest::run, targets::digest::seeds),
+    target_of(
+        "floating-car-data",
+        targets::recordings::run,
+        targets::recordings::seeds,
+    ),
+    target_of(
+        "network",
+        targets::maps::network,
+        targets::maps::network_seeds,
+    ),
     target_of("polyline", targets::polyline::run, targets::polyline::seeds),
     target_of(
         "report",

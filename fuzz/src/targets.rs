@@ -1,6 +1,8 @@
 //! The targets, a module per subject.
 
 pub(crate) mod digest;
+pub(crate) mod maps;
 pub(crate) mod messages;
 pub(crate) mod polyline;
+pub(crate) mod recordings;
 pub(crate) mod snapshot;
