@@ -8,7 +8,7 @@ use crate::network::LaneIx;
 /// How lanes are matched.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LaneMatchParameters {
-    /// A lane's centre line further off than this, in metres, is not matched. Default 3.
+    /// A lane's centre line further off than this, in metres, is not matched; at most 100. Default 3.
     pub max_distance: f64,
     /// A lane whose direction differs by more than this, in radians, is not matched. Default pi / 4.
     pub max_turn: f64,
