@@ -8,7 +8,7 @@ use crate::network::LaneIx;
 /// How lanes are matched.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LaneMatchParameters {
-    /// A lane's centre line further off than this, in metres, is not matched. Default 3.
+    /// A lane's centre line further off than this, in metres, is not matched; at most 100. Default 3.
     pub max_distance: f64,
     /// A lane whose direction differs by more than this, in radians, is not matched. Default pi / 4.
     pub max_turn: f64,
@@ -97,10 +97,10 @@ impl LaneMatcher {
                 *penalty = parameters.turning_penalty;
             }
         }
-        // Cells of 25 m, or larger where a vast map would need too many of them.
+        // Cells of 12.5 m, or larger where a vast map would need too many of them.
         let margin = parameters.max_distance.clamp(0.0, 100.0);
         let most = 16.0 * points as f64 + 65_536.0;
-        let mut side = margin.max(25.0);
+        let mut side = margin.max(12.5);
         while (width / side + 3.0) * (height / side + 3.0) > most {
             side *= 2.0;
         }
@@ -195,15 +195,17 @@ impl LaneMatcher {
         for &member in &self.members[members] {
             let stretch = &self.stretches[member as usize];
             let share = share_of_foot(position, stretch.a, stretch.b);
-            let distance = position.distance(stretch.a + (stretch.b - stretch.a) * share);
-            if distance > self.parameters.max_distance {
+            let off = position - (stretch.a + (stretch.b - stretch.a) * share);
+            // Squares first: most stretches of a bucket are too far off.
+            let squared = off.dot(off);
+            if squared > self.parameters.max_distance * self.parameters.max_distance {
                 continue;
             }
             let turn = heading_difference(heading, stretch.heading);
             if turn > self.parameters.max_turn {
                 continue;
             }
-            let score = distance
+            let score = squared.sqrt()
                 + turn * self.parameters.metres_per_radian
                 + self.penalty[stretch.lane as usize];
             let better = best.is_none_or(|(least, lane, _)| {

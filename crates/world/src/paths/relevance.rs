@@ -181,7 +181,6 @@ struct Approach {
 /// What is needed of a vehicle, cleaned of odd numbers.
 #[derive(Debug, Clone, Copy)]
 struct Motion {
-    moving: Moving,
     speed: f64,
     length: f64,
 }
@@ -195,6 +194,7 @@ pub struct Relevance {
     conflicts: Arc<ConflictTable>,
     parameters: RelevanceParameters,
     motion: Vec<Motion>,
+    moving: Vec<Moving>,
     paths: PathBuffer,
     /// Connections under the tail of each vehicle that has left them with its front, by vehicle.
     tails: Vec<(u32, PathConnection)>,
@@ -216,6 +216,7 @@ impl Relevance {
             conflicts,
             parameters,
             motion: Vec::new(),
+            moving: Vec::new(),
             paths: PathBuffer::new(),
             tails: Vec::new(),
             standing: Buckets::default(),
@@ -257,10 +258,10 @@ impl Relevance {
                 out.objects.push(RelevantObject {
                     object,
                     reasons: Reasons(same.iter().fold(0, |all, (_, reason, _)| all | reason.0)),
-                    deadline_us: self.parameters.deadline.between_moving(
-                        &self.motion[i as usize].moving,
-                        &self.motion[object as usize].moving,
-                    ),
+                    deadline_us: self
+                        .parameters
+                        .deadline
+                        .between_moving(&self.moving[i as usize], &self.moving[object as usize]),
                     least_margin: same.iter().fold(f64::INFINITY, |least, s| least.min(s.2)),
                 });
             }
@@ -273,14 +274,15 @@ impl Relevance {
     /// Fills the tables of who stands on which lane and who takes which connection.
     fn place(&mut self, frame: &Frame, longest: f64) {
         self.motion.clear();
+        self.moving.clear();
         self.paths.clear();
         self.tails.clear();
         self.standing.begin();
         self.approaches.begin();
         for (i, vehicle) in (0u32..).zip(&frame.vehicles) {
             let moving = Moving::of(vehicle);
+            self.moving.push(moving);
             let motion = Motion {
-                moving,
                 speed: moving.speed,
                 length: clean(vehicle.body.length),
             };
