@@ -83,10 +83,10 @@ impl Draw {
         if self.exact {
             return json!(64 * self.random.below(20));
         }
-        match self.random.below(8) {
-            0 => json!(0),
-            1 => json!(self.random.unit() * 1000.0),
-            2 => json!(100_000 + self.random.below(900_000)),
+        match self.random.below(40) {
+            0..4 => json!(0),
+            4..8 => json!(self.random.unit() * 1000.0),
+            8 => json!(100_000 + self.random.below(900_000)),
             _ => json!(self.random.below(1200)),
         }
     }
@@ -184,9 +184,12 @@ pub(crate) fn snapshot(seed: u64) -> String {
     draw.random.shuffle(&mut agents);
     let mut bound = |taken: f64| {
         if draw.exact {
-            return taken * draw.random.pick(&[0.0, 0.5, 1.0, 1.0, 1.25, 2.0, 64.0]);
+            return taken
+                * draw
+                    .random
+                    .pick(&[0.0, 0.5, 1.0, 1.25, 2.0, 64.0, 64.0, 64.0, 64.0]);
         }
-        match draw.random.below(5) {
+        match draw.random.below(8) {
             0 => taken * draw.random.unit() * 1.5,
             1 => taken * (1.0 + draw.random.unit() * 0.2) + 1e-4,
             2 => draw.random.pick(&[0.0, 0.2, 1.0]),
@@ -201,7 +204,9 @@ pub(crate) fn snapshot(seed: u64) -> String {
         (0.25, -0.25),
         (0.0, 0.0),
         (1.0, 1.0),
+        (1.0, 1.0),
         (0.5, 0.25),
+        (0.3, 0.2),
         (-1.0, -2.0),
         (3.0, 2.0),
     ]);
@@ -222,14 +227,15 @@ pub(crate) fn snapshot(seed: u64) -> String {
         draw.random.pick(&[0.001, 0.001, 0.01, 1.0])
     };
     let delivery = if draw.exact {
-        draw.random.pick(&[0.0, 0.5, 1.0])
+        draw.random.pick(&[0.0, 0.5, 0.5, 1.0, 1.0])
     } else {
         let drawn = draw.random.unit();
-        draw.random.pick(&[0.0, 1.0, 0.95, 0.95, drawn, 1e-6])
+        draw.random
+            .pick(&[0.0, 1.0, 0.95, 0.95, 0.95, drawn, drawn, 1e-6])
     };
     let mut parameters = json!({
         "cycle_s": cycle_s, "t_max_s": t_max_s, "kappa_per_s": kappa, "eta_add": eta_add, "eta_rem": eta_rem,
-        "n_max": draw.random.below(5), "allowance": allowance, "rate_bytes_per_s": rate,
+        "n_max": draw.random.pick(&[0, 1, 1, 2, 3, 4, 6]), "allowance": allowance, "rate_bytes_per_s": rate,
         "capacity_bytes_per_s": capacity, "airtime_unit_s": unit, "broadcast_base_bytes": base,
         "broadcast_delivery": delivery,
     });
