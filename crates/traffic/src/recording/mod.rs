@@ -15,6 +15,7 @@ pub use file::RecordingFileError;
 use covey_world::network::{ConnectionIx, EdgeKind, LaneIx};
 use covey_world::{Body, Frame, Network, Point, VehicleId, VehicleState};
 use std::convert::Infallible;
+use std::fmt;
 
 use crate::{STEP_US, Source};
 
@@ -22,7 +23,7 @@ use crate::{STEP_US, Source};
 const NONE: u32 = u32::MAX;
 
 /// The traffic of one run, step by step. The [module](self) says what is kept.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Default)]
 pub struct Recording {
     /// Where it came from, for people and result tables (such as `SUMO 1.28.0, seed 3`).
     pub origin: String,
@@ -192,6 +193,22 @@ impl Recording {
         self.nexts.truncate(end);
     }
 
+    /// Asks `next` what drivers mean to do next, in order of time, for all who are on a lane; what is known already stays.
+    pub(crate) fn fill_next(
+        &mut self,
+        mut next: impl FnMut(VehicleId, LaneIx) -> Option<ConnectionIx>,
+    ) {
+        for i in 0..self.ids.len() {
+            if self.lanes[i] == NONE {
+                continue;
+            }
+            let next = next(VehicleId(self.ids[i]), LaneIx(self.lanes[i]));
+            if self.nexts[i] == NONE {
+                self.nexts[i] = next.map_or(NONE, |next| next.0);
+            }
+        }
+    }
+
     /// Fills in what each driver meant to do next, where the source did not know it: from where the vehicle went.
     ///
     /// On a normal lane it is the connection of this lane to the edge that the vehicle is seen on next; none where it first
@@ -254,6 +271,18 @@ impl Recording {
                 self.nexts[i] = next.map_or(NONE, |next| next.0);
             }
         }
+    }
+}
+
+impl fmt::Debug for Recording {
+    /// A summary: the arrays hold millions of numbers.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recording")
+            .field("origin", &self.origin)
+            .field("steps", &self.steps())
+            .field("vehicles", &self.vehicles())
+            .field("entries", &self.entries())
+            .finish_non_exhaustive()
     }
 }
 

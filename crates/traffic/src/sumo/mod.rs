@@ -10,6 +10,7 @@
 //! reported; one that fails is reported with the end of what it said. The process never outlives its [`process::Running`].
 
 mod cache;
+pub mod closed;
 
 mod config;
 mod discovery;
@@ -18,6 +19,7 @@ pub mod process;
 mod run;
 
 pub use cache::record_cached;
+pub use closed::{ClosedPopulation, record_closed, record_closed_cached};
 pub use config::SumoConfig;
 pub use discovery::{Search, Sumo};
 pub use error::SumoError;

@@ -1,4 +1,5 @@
 //! A small net and scenario made with the real SUMO.
+#![allow(dead_code, reason = "each file of tests uses a part")]
 
 use covey_traffic::sumo::Sumo;
 use std::fs;
