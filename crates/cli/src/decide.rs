@@ -30,6 +30,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (name, text) = read_text(&arguments.file)?;
     let snapshot = Snapshot::parse(&text).map_err(|error| Failure::input(&name, error))?;
     let outcome = snapshot.decide();
+    if let Some(what) = outcome.overflow() {
+        return Err(Failure::input(
+            &name,
+            format!(
+                "{what} is not a finite number: risk, bytes, price, rates or times are too large or too small together"
+            ),
+        ));
+    }
     if arguments.json {
         let json =
             serde_json::to_string(&outcome).map_err(|error| Failure::Other(error.to_string()))?;

@@ -68,3 +68,23 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
         _ => Ok(()),
     }
 }
+
+/// Tells the user something on standard error: progress, or a remark.
+#[allow(clippy::print_stderr)] // Diagnostics go there.
+pub(crate) fn note(text: &str) {
+    eprintln!("{text}");
+}
+
+/// Writes a file under a temporary name and renames it, so that nobody ever sees half of it.
+pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let mut temporary = path.as_os_str().to_owned();
+    temporary.push(format!(".{}.part", std::process::id()));
+    let temporary = Path::new(&temporary);
+    std::fs::write(temporary, bytes)
+        .and_then(|()| std::fs::rename(temporary, path))
+        .map_err(|error| {
+            // A left-over does no harm, and there is nothing more to be done about it.
+            let _ = std::fs::remove_file(temporary);
+            Failure::Other(format!("{}: cannot be written: {error}", path.display()))
+        })
+}

@@ -3,6 +3,7 @@
 mod decide;
 mod digest;
 mod failure;
+mod import;
 mod link;
 mod table;
 
@@ -17,7 +18,10 @@ use clap::{Parser, Subcommand};
     version,
     propagate_version = true,
     arg_required_else_help = true,
-    after_help = "Exit codes: 0 done; 2 the input or the call was wrong; 1 anything else.\n\
+    after_help = "Examples:\n  \
+                  covey decide examples/snapshot.json\n  \
+                  covey link --distance 150 --state nlosv\n\n\
+                  Exit codes: 0 done; 2 the input or the call was wrong; 1 anything else.\n\
                   Results go to stdout, diagnostics and progress to stderr."
 )]
 struct Arguments {
@@ -31,6 +35,8 @@ enum Command {
     Decide(decide::Arguments),
     /// Turn a set of visible cells into a coverage digest, or back
     Digest(digest::Arguments),
+    /// Make a scenario from an OpenStreetMap extract, with SUMO's own converters
+    Import(import::Arguments),
     /// Show the mean channel between two vehicles as JSON
     Link(link::Arguments),
 }
@@ -39,6 +45,7 @@ fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Decide(arguments) => decide::run(&arguments),
         Command::Digest(arguments) => digest::run(&arguments),
+        Command::Import(arguments) => import::run(&arguments),
         Command::Link(arguments) => link::run(&arguments),
     };
     match outcome {

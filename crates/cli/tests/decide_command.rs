@@ -276,6 +276,31 @@ fn every_missing_field_is_named() {
 }
 
 #[test]
+fn numbers_too_large_together_are_refused() {
+    let text = std::fs::read_to_string(EXAMPLE).expect("the example snapshot");
+    for (changes, named) in [
+        (
+            &[("[4,1,1.5", "[4,1,1e308"), ("[4,2,1.5", "[4,2,1e308")][..],
+            "agent 42",
+        ),
+        (
+            &[
+                ("242000.0", "1e-300"),
+                ("\"cycle_s\":0.2", "\"cycle_s\":1e-300"),
+            ],
+            "airtime.fraction",
+        ),
+        (&[("650000.0", "1e-300"), ("0.001", "1e-300")], "agent"),
+    ] {
+        let changed = changes.iter().fold(text.clone(), |text, (from, to)| {
+            assert!(text.contains(from));
+            text.replace(from, to)
+        });
+        decide(&changed).refused(&["standard input", named, "finite"]);
+    }
+}
+
+#[test]
 fn numbers_that_are_not_finite_are_refused() {
     let text = std::fs::read_to_string(EXAMPLE).expect("the example snapshot");
     for bad in [

@@ -11,6 +11,7 @@ const LEVELS: &[&[&str]] = &[
     &["digest"],
     &["digest", "encode"],
     &["digest", "decode"],
+    &["link"],
 ];
 
 #[test]
@@ -24,16 +25,19 @@ fn every_level_has_help() {
 }
 
 #[test]
-fn commands_show_examples_that_work() {
-    // The top level and the two ways of `digest` have no example of their own yet.
-    for command in ["decide", "digest"] {
-        let help = covey(&[command, "--help"], "").done();
+fn every_level_shows_examples_that_work() {
+    for level in LEVELS {
+        let help = covey(&[level, &["--help"][..]].concat(), "").done();
         let examples = help.split_once("Examples:").map_or("", |(_, rest)| rest);
-        let lines: Vec<&str> = examples.lines().map(str::trim).collect();
-        let lines: Vec<&str> = lines.into_iter().filter(|line| !line.is_empty()).collect();
+        let lines: Vec<&str> = examples
+            .lines()
+            .map(str::trim)
+            .skip_while(|line| line.is_empty())
+            .take_while(|line| !line.is_empty())
+            .collect();
         assert!(
-            lines.len() >= 2,
-            "no examples in the help of {command}: {help}"
+            !lines.is_empty(),
+            "no examples in the help of {level:?}: {help}"
         );
         for line in lines {
             run_example(line);

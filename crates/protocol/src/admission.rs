@@ -17,7 +17,8 @@
 //!    candidate that reaches `eta_add` and keeps both bounds is admitted; (c) contributors at or below `eta_rem` go; (b) and
 //!    (c) share the quota `n_max`, and scores are computed anew after each change.
 //!
-//! Ties go to the lower id. Scores that differ by less than a part in 10^12 are ties: they differ only by rounding.
+//! Ties go to the lower id. Scores that differ by less than a part in 10^12 of the value and the price that they are the
+//! difference of are ties: they differ only by rounding.
 //!
 //! The cost is one pass over the candidates' cells per round. That takes a trick, since each candidate has a completion
 //! time of its own: timeliness is a straight line in it over the narrow range in question (see [`crate::timeliness`]), so a

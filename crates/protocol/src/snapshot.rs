@@ -6,6 +6,7 @@
 
 mod parse;
 
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use serde::Serialize;
@@ -322,6 +323,40 @@ impl Snapshot {
             airtime_after: decision.airtime_after.into(),
             binding: decision.binding.name(),
         }
+    }
+}
+
+impl Outcome {
+    /// What is no longer a finite number, where the snapshot's numbers, each in its range, are together too large or too
+    /// small to compute with.
+    #[must_use]
+    pub fn overflow(&self) -> Option<String> {
+        let airtimes = [
+            ("airtime.seconds", self.airtime.seconds),
+            ("airtime.fraction", self.airtime.fraction),
+            ("airtime_after.seconds", self.airtime_after.seconds),
+            ("airtime_after.fraction", self.airtime_after.fraction),
+        ];
+        for (name, number) in airtimes {
+            if !number.is_finite() {
+                return Some(name.into());
+            }
+        }
+        for row in &self.scores {
+            let f = &row.factors;
+            let numbers = [
+                ("value", row.value),
+                ("airtime", row.airtime),
+                ("score", row.score),
+                ("factors", f.novel + f.at_risk + f.in_time),
+            ];
+            for (name, number) in numbers {
+                if !number.is_finite() {
+                    return Some(alloc::format!("the {name} of agent {}", row.id));
+                }
+            }
+        }
+        None
     }
 }
 

@@ -1,5 +1,7 @@
 //! Vehicle states over time: one trait, three sources.
 
+#[cfg(feature = "import")]
+pub mod import;
 pub mod recorded;
 pub mod recording;
 pub mod sumo;

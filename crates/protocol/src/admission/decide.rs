@@ -9,7 +9,7 @@ use super::{
 use crate::ids::AgentId;
 use crate::timeliness::Timeliness;
 
-/// Scores closer than this, relative to their size, differ only by rounding.
+/// Scores closer than this, relative to the value and the price they are the difference of, differ only by rounding.
 const TIE: f64 = 1e-12;
 
 /// Decides, cycle after cycle; holds the buffers, which are reused.
@@ -25,8 +25,8 @@ pub struct Admission {
     scores: Vec<Score>,
     tables: Tables,
     members: Vec<Member>,
-    /// Scores of a later round, candidate by candidate.
-    round: Vec<f64>,
+    /// Scores of the present round, candidate by candidate.
+    round: Vec<Rated>,
     /// Prior of a contributor's own cells, while its leave-one-out map is written.
     own: Vec<f64>,
 }
@@ -65,6 +65,33 @@ enum Place {
     Given(usize),
     /// Among the candidates: admitted a moment ago.
     Admitted(usize),
+}
+
+/// A score, and how much of it may be rounding.
+#[derive(Debug, Clone, Copy)]
+struct Rated {
+    score: f64,
+    slack: f64,
+}
+
+impl Rated {
+    /// Of somebody who is out of the running.
+    const OUT: Self = Self {
+        score: f64::NEG_INFINITY,
+        slack: 0.0,
+    };
+
+    fn new(value: f64, cost: f64) -> Self {
+        Self {
+            score: value - cost,
+            slack: TIE * (value + cost),
+        }
+    }
+
+    /// Higher than `other` by more than rounding.
+    fn beats(self, other: Self) -> bool {
+        self.score > other.score + self.slack.max(other.slack)
+    }
 }
 
 /// What is fixed during one decision.
@@ -256,26 +283,29 @@ impl Admission {
         let rules = context.rules;
         let contributors = context.problem.contributors.len();
         self.round.clear();
-        self.round
-            .extend(self.scores[contributors..].iter().map(|s| s.score));
+        self.round.extend(
+            self.scores[contributors..]
+                .iter()
+                .map(|s| Rated::new(s.value, context.problem.price * s.airtime)),
+        );
         self.changed.clone_from(&self.given);
         let mut admitted = 0;
         loop {
             let bytes = context.bytes(&self.members);
-            let mut best: Option<(usize, f64)> = None;
+            let mut best: Option<(usize, Rated)> = None;
             let mut blocked = None;
             for (at, candidate) in context.problem.candidates.iter().enumerate() {
-                let score = self.round[at];
-                let worthy = score >= rules.eta_add;
-                if !worthy || best.is_some_and(|(_, top)| !beats(score, top)) {
+                let rated = self.round[at];
+                let worthy = rated.score >= rules.eta_add;
+                if !worthy || best.is_some_and(|(_, top)| !rated.beats(top)) {
                     continue;
                 }
                 match rules.broken(rules.airtime(bytes + candidate.bytes())) {
-                    None => best = Some((at, score)),
+                    None => best = Some((at, rated)),
                     Some(because) => blocked = blocked.or(Some(because)),
                 }
             }
-            let Some((at, score)) = best else {
+            let Some((at, rated)) = best else {
                 return match blocked {
                     Some(Because::Cycle) => Binding::Cycle,
                     Some(_) => Binding::Allowance,
@@ -291,7 +321,7 @@ impl Admission {
                 action: Action::Admit,
                 id: candidate.id,
                 because: Because::Score,
-                score,
+                score: rated.score,
             });
             self.members.push(Member {
                 id: candidate.id,
@@ -303,7 +333,7 @@ impl Admission {
                 .add(candidate.cells, candidate.decoded_fraction);
             if admitted == rules.n_max {
                 // Who would have been next is asked of the scores at hand; no need to score everybody anew.
-                self.round[at] = f64::NEG_INFINITY;
+                self.round[at] = Rated::OUT;
             } else {
                 self.rescore(context);
             }
@@ -316,7 +346,7 @@ impl Admission {
         let mut waiting = candidates
             .iter()
             .zip(&self.round)
-            .filter(|&(_, &round)| round != f64::NEG_INFINITY)
+            .filter(|(_, rated)| rated.score != f64::NEG_INFINITY)
             .peekable();
         if waiting.peek().is_none() {
             Binding::Nothing
@@ -339,11 +369,12 @@ impl Admission {
         } = self;
         round.clear();
         context.value_candidates(changed, members, tables, |candidate, value| {
-            round.push(value - price * context.rules.airtime_units(candidate.bytes()));
+            let cost = price * context.rules.airtime_units(candidate.bytes());
+            round.push(Rated::new(value, cost));
         });
         for member in members {
             if let Place::Admitted(at) = member.place {
-                round[at] = f64::NEG_INFINITY;
+                round[at] = Rated::OUT;
             }
         }
     }
@@ -363,15 +394,16 @@ impl Admission {
     /// The member with the lowest retention score in the set as changed so far.
     fn lowest(&self, context: &Context<'_>) -> Option<(usize, f64)> {
         let seconds = context.rules.airtime(context.bytes(&self.members)).seconds;
-        let mut lowest: Option<(usize, f64)> = None;
+        let mut lowest: Option<(usize, Rated)> = None;
         for (at, member) in self.members.iter().enumerate() {
             let value = context.retention_value(&self.changed, member, seconds);
-            let score = value - context.problem.price * context.rules.airtime_units(member.bytes);
-            if lowest.is_none_or(|(_, low)| beats(low, score)) {
-                lowest = Some((at, score));
+            let cost = context.problem.price * context.rules.airtime_units(member.bytes);
+            let rated = Rated::new(value, cost);
+            if lowest.is_none_or(|(_, low)| low.beats(rated)) {
+                lowest = Some((at, rated));
             }
         }
-        lowest
+        lowest.map(|(at, rated)| (at, rated.score))
     }
 
     fn remove(
@@ -391,12 +423,6 @@ impl Admission {
         });
         context.gather(&mut self.changed, &self.members);
     }
-}
-
-/// `score` is higher than `other` by more than rounding.
-fn beats(score: f64, other: f64) -> bool {
-    let size = if other.abs() > 1.0 { other.abs() } else { 1.0 };
-    score > other + TIE * size
 }
 
 impl Candidate<'_> {

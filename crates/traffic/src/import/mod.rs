@@ -15,9 +15,9 @@ use std::process::Command;
 
 use flate2::bufread::MultiGzDecoder;
 
-use crate::map_error::{MapError, Warnings};
-use crate::map_file::MapOptions;
-use crate::network::Map;
+use covey_world::{Map, MapError, MapOptions, Warnings};
+
+use crate::sumo::{Sumo, SumoError};
 
 /// How an extract becomes a map.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -26,15 +26,6 @@ pub struct ImportOptions {
     pub left_hand: Option<bool>,
     /// How the finished map is read.
     pub map: MapOptions,
-}
-
-/// SUMO's converters.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Converters {
-    /// Path of netconvert.
-    pub netconvert: PathBuf,
-    /// Path of polyconvert.
-    pub polyconvert: PathBuf,
 }
 
 /// A finished map.
@@ -50,22 +41,15 @@ pub struct Imported {
     pub warnings: Warnings,
     /// Vehicles drive on the left.
     pub left_hand: bool,
-    /// What netconvert says of its version.
-    pub version: String,
 }
 
 /// Why an extract could not be made into a map.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImportError {
-    /// A converter is not installed.
-    #[error(
-        "{tool} not found on PATH, in SUMO_HOME or in a .venv here or above; install SUMO 1.20 or later, for instance with: python3 -m venv .venv && .venv/bin/pip install eclipse-sumo"
-    )]
-    NoSumo {
-        /// The program's name.
-        tool: &'static str,
-    },
+    /// SUMO or one of its converters is not installed.
+    #[error(transparent)]
+    Sumo(Box<SumoError>),
     /// A file cannot be read or written.
     #[error("{path}: {source}; check the path, its permissions and the space on the disk")]
     File {
@@ -99,34 +83,9 @@ pub enum ImportError {
     Map(#[from] MapError),
 }
 
-impl Converters {
-    /// Looks on `PATH`, in `SUMO_HOME/bin`, and in a `.venv` of `folder` or of a folder above it, in that order.
-    ///
-    /// # Errors
-    /// If one of the two is in none of them; the error says how to get SUMO.
-    pub fn find(folder: &Path) -> Result<Self, ImportError> {
-        let mut places: Vec<PathBuf> = std::env::var_os("PATH")
-            .iter()
-            .flat_map(std::env::split_paths)
-            .collect();
-        places.extend(std::env::var_os("SUMO_HOME").map(|home| PathBuf::from(home).join("bin")));
-        let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-        places.extend(folder.ancestors().map(|above| above.join(".venv/bin")));
-        Self::in_folders(&places)
-    }
-
-    fn in_folders(folders: &[PathBuf]) -> Result<Self, ImportError> {
-        let find = |tool: &'static str| {
-            folders
-                .iter()
-                .map(|folder| folder.join(tool))
-                .find(|path| path.is_file())
-                .ok_or(ImportError::NoSumo { tool })
-        };
-        Ok(Self {
-            netconvert: find("netconvert")?,
-            polyconvert: find("polyconvert")?,
-        })
+impl From<SumoError> for ImportError {
+    fn from(error: SumoError) -> Self {
+        Self::Sumo(Box::new(error))
     }
 }
 
@@ -159,14 +118,14 @@ pub fn drives_on_the_left(lon: f64, lat: f64) -> bool {
 pub fn import_osm(
     osm: &Path,
     out: &Path,
-    converters: &Converters,
+    sumo: &Sumo,
     options: &ImportOptions,
 ) -> Result<Imported, ImportError> {
     std::fs::create_dir_all(out).map_err(|source| file_error(out, source))?;
     let name = base_name(osm);
     let work = out.join(format!(".import-{}", std::process::id()));
     std::fs::create_dir_all(&work).map_err(|source| file_error(&work, source))?;
-    let result = convert(osm, out, &work, &name, converters, options);
+    let result = convert(osm, out, &work, &name, sumo, options);
     // Left-overs do no harm; the result counts.
     let _ = std::fs::remove_dir_all(&work);
     result
@@ -177,7 +136,7 @@ fn convert(
     out: &Path,
     work: &Path,
     name: &str,
-    converters: &Converters,
+    sumo: &Sumo,
     options: &ImportOptions,
 ) -> Result<Imported, ImportError> {
     let plain = work.join("extract.osm");
@@ -187,7 +146,7 @@ fn convert(
         .unwrap_or_else(|| place.is_some_and(|(lon, lat)| drives_on_the_left(lon, lat)));
     let net = out.join(format!("{name}.net.xml.gz"));
     let polygons = out.join(format!("{name}.poly.xml.gz"));
-    let mut netconvert = Command::new(&converters.netconvert);
+    let mut netconvert = sumo.command("netconvert")?;
     netconvert
         .arg("--osm-files")
         .arg(&plain)
@@ -214,7 +173,7 @@ fn convert(
         "<polygonTypes><polygonType id=\"building\" name=\"building\" color=\"200,190,180\" layer=\"-1\"/></polygonTypes>\n",
     )
     .map_err(|source| file_error(&types, source))?;
-    let mut polyconvert = Command::new(&converters.polyconvert);
+    let mut polyconvert = sumo.command("polyconvert")?;
     polyconvert
         .arg("--net-file")
         .arg(&net)
@@ -231,15 +190,13 @@ fn convert(
         ]);
     run(polyconvert, "polyconvert", osm)?;
     let (map, warnings) = Map::read(&net, std::slice::from_ref(&polygons), &options.map)?;
-    let version = version(&converters.netconvert);
-    provenance(osm, out, &version, left_hand)?;
+    provenance(osm, out, &sumo.version, left_hand)?;
     Ok(Imported {
         net,
         polygons,
         map,
         warnings,
         left_hand,
-        version,
     })
 }
 
@@ -368,25 +325,13 @@ fn run(mut command: Command, tool: &'static str, osm: &Path) -> Result<(), Impor
     })
 }
 
-fn version(netconvert: &Path) -> String {
-    Command::new(netconvert)
-        .arg("--version")
-        .output()
-        .ok()
-        .and_then(|output| {
-            let text = String::from_utf8_lossy(&output.stdout).into_owned();
-            text.lines().next().map(|line| line.trim().to_owned())
-        })
-        .unwrap_or_default()
-}
-
 fn provenance(osm: &Path, out: &Path, version: &str, left_hand: bool) -> Result<(), ImportError> {
     let size = std::fs::metadata(osm).map_or(0, |data| data.len());
     let name = osm.file_name().unwrap_or_default().to_string_lossy();
     let side = if left_hand { "left" } else { "right" };
     let text = format!(
         "# Where this map comes from\n\n\
-         Made by `covey import` from `{name}` ({size} bytes), an OpenStreetMap extract, with {version} and polyconvert. Roads \
+         Made by `covey import` from `{name}` ({size} bytes), an OpenStreetMap extract, with netconvert and polyconvert of SUMO {version}. Roads \
          for passenger cars only, largest connected part, {side}-hand traffic; buildings as mapped, with their heights where given.\n\n\
          Map data (c) OpenStreetMap contributors, Open Database License 1.0.\n"
     );

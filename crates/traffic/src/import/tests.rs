@@ -1,7 +1,7 @@
 //! An invented town of one crossing.
 
 use super::*;
-use crate::network::JunctionKind;
+use covey_world::network::JunctionKind;
 
 /// Two streets that cross under a light, one building with a height, one with storeys; invented, in the sea off Japan.
 const TOWN: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
@@ -31,21 +31,20 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// SUMO is not part of the repository; where it is not installed, there is nothing to try.
-fn converters() -> Option<Converters> {
-    Converters::find(Path::new(env!("CARGO_MANIFEST_DIR"))).ok()
+fn sumo() -> Sumo {
+    match Sumo::find() {
+        Ok(sumo) => sumo,
+        Err(error) => panic!("this test needs SUMO; `cargo xtask setup` installs it: {error}"),
+    }
 }
 
 #[test]
 fn a_town_becomes_a_map() {
-    let Some(converters) = converters() else {
-        return;
-    };
     let folder = folder("town");
     let osm = folder.join("town.osm");
     std::fs::write(&osm, TOWN).unwrap();
     let out = folder.join("out");
-    let imported = import_osm(&osm, &out, &converters, &ImportOptions::default()).unwrap();
+    let imported = import_osm(&osm, &out, &sumo(), &ImportOptions::default()).unwrap();
     assert!(imported.left_hand && imported.map.network.left_hand);
     let lights = imported
         .map
@@ -58,7 +57,6 @@ fn a_town_becomes_a_map() {
     let mut heights: Vec<f64> = imported.map.buildings.iter().map(|b| b.height).collect();
     heights.sort_by(f64::total_cmp);
     assert_eq!(heights, [12.0, 21.0]);
-    assert!(imported.version.contains("SUMO"), "{}", imported.version);
     let note = std::fs::read_to_string(out.join("PROVENANCE.md")).unwrap();
     assert!(
         note.contains("town.osm") && note.contains("left-hand"),
@@ -71,29 +69,19 @@ fn a_town_becomes_a_map() {
 
 #[test]
 fn a_converter_that_fails_says_why() {
-    let Some(converters) = converters() else {
-        return;
-    };
     let folder = folder("fails");
     let osm = folder.join("cut.osm");
     std::fs::write(&osm, &TOWN[..900]).unwrap();
     let error = import_osm(
         &osm,
         &folder.join("out"),
-        &converters,
+        &sumo(),
         &ImportOptions::default(),
     )
     .unwrap_err()
     .to_string();
     assert!(error.starts_with("netconvert failed on "), "{error}");
     std::fs::remove_dir_all(folder).unwrap();
-}
-
-#[test]
-fn a_missing_sumo_is_an_error_that_says_how_to_get_it() {
-    let error = Converters::in_folders(&[]).unwrap_err().to_string();
-    assert!(error.starts_with("netconvert not found"), "{error}");
-    assert!(error.contains("pip install eclipse-sumo"), "{error}");
 }
 
 #[test]
