@@ -3,8 +3,7 @@
 
 #![allow(clippy::print_stdout, reason = "an example speaks to its reader")]
 
-use covey_traffic::Recording;
-use covey_traffic::recorded::{FcdOptions, FloatingCarData};
+use covey_traffic::recorded::{FcdOptions, record};
 use covey_world::Network;
 use covey_world::xml::Limits;
 use std::error::Error;
@@ -19,14 +18,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     let seconds: f64 = rest.first().map_or(Ok(3600.0), |text| text.parse())?;
     let (network, _) = Network::read(Path::new(net), Limits::default())?;
     let begin = Instant::now();
-    let mut source = FloatingCarData::open(Path::new(fcd), &network, FcdOptions::default())?;
-    let mut recording = Recording::capture(&mut source, (seconds * 20.0) as usize)?;
-    let read = begin.elapsed();
-    let begin = Instant::now();
-    recording.derive_next(&network);
+    let recording = record(
+        Path::new(fcd),
+        &network,
+        FcdOptions::default(),
+        seconds,
+        10.0,
+    )?;
     println!(
-        "{recording:?} read in {:.2} s, intentions found in {:.2} s",
-        read.as_secs_f64(),
+        "{recording:?} read in {:.2} s",
         begin.elapsed().as_secs_f64()
     );
     Ok(())

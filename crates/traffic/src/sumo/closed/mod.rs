@@ -258,9 +258,7 @@ pub fn record_closed_cached(
         persons: _,
         quiet_limit: _,
     } = options;
-    key.add(&format!(
-        "{seed} {duration_s:?} {step_s:?}"
-    ));
+    key.add(&format!("{seed} {duration_s:?} {step_s:?}"));
     kept(&key, folder, network, || {
         record_closed(sumo, net, network, population, options)
     })
