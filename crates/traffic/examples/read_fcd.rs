@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         &network,
         FcdOptions::default(),
         seconds,
-        10.0,
+        60.0,
     )?;
     println!(
         "{recording:?} read in {:.2} s",

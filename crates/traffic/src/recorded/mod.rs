@@ -17,7 +17,7 @@
 //!   afterwards, from where they went.
 //!
 //! # Time
-//! Frames come every [`STEP_US`](crate::STEP_US) from the asked begin, or from the recording's first instant. Between two
+//! Frames come every [`STEP_US`] from the asked begin, or from the recording's first instant. Between two
 //! instants of the recording, positions and speeds are interpolated linearly and headings the shorter way round. On the way
 //! from one lane to another, a vehicle is on the earlier lane for the first half of the time and on the later one after
 //! that. A body is there from its first to its last instant of each unbroken stretch: if it is missing from an instant,
