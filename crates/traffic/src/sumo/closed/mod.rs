@@ -17,6 +17,7 @@ mod warmup;
 
 use covey_world::network::{EdgeIx, LaneIx, Network};
 use covey_world::{Body, VehicleId};
+use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -30,7 +31,8 @@ use roads::{Roads, place};
 use warmup::{Bench, Start, Tuning, WorkFolder};
 
 /// How likely each direction is at a junction that offers all of them. Only the ratios matter.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct TurnWeights {
     /// Straight on. Default 0.8.
     pub straight: f64,
@@ -53,8 +55,9 @@ impl Default for TurnWeights {
     }
 }
 
-/// A closed population.
-#[derive(Debug, Clone, PartialEq)]
+/// A closed population. Every field has a default.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct ClosedPopulation {
     /// Vehicles per km and lane of the main road. Default 43.08, the letter's 1.5 k_c.
     pub main_density: f64,
