@@ -7,6 +7,8 @@
 //! counter-clockwise from +x; time is integer microseconds.
 
 pub mod geometry;
+#[cfg(feature = "import")]
+pub mod import;
 pub mod map_error;
 pub mod map_file;
 pub mod net_xml;

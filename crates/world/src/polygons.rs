@@ -421,4 +421,15 @@ mod tests {
         assert!(bare.contains("has no `shape`"), "{bare}");
         assert!(error("").contains("there is no element"));
     }
+
+    #[test]
+    fn a_file_cut_anywhere_is_an_error_and_no_panic() {
+        let text = r#"<additional><location netOffset="1,2"/>
+            <poly id="a" type="building" geo="0" shape="0,0 9,0 0,9"><param key="height" value="12"/></poly>
+            </additional>"#;
+        assert_eq!(heights(text), vec![12.0]);
+        for cut in 0..text.len() {
+            assert!(read_text(&text[..cut], None).is_err(), "cut at {cut}");
+        }
+    }
 }

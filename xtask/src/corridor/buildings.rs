@@ -45,9 +45,9 @@ pub(crate) fn all(road: &MainRoad) -> Vec<Building> {
     }
     for (i, pair) in arms.iter().enumerate() {
         for (side, arm) in pair.iter().enumerate() {
-            let back = kerb(road.junctions[i].along) + 4.0 + DEEPEST + 0.5;
+            let front = kerb(road.junctions[i].along) + 8.0;
             for flank in 0..2 {
-                side_row(arm, (i, side, flank), back, &mut buildings);
+                side_row(arm, (i, side, flank), front, &mut buildings);
             }
         }
     }
@@ -176,11 +176,12 @@ fn cut_at_street(shape: &Convex, arm: &Arm, i: usize, side: usize) -> Option<Con
     kept.left_of(cut, across)
 }
 
-/// One flank of a cross street, from behind the main road's row to its end.
+/// One flank of a cross street, from behind the main road's row to its end. Where a plot does not fit because others stand
+/// there, it moves on along the street until it does, so that the row follows the corner plot without a gap.
 fn side_row(
     arm: &Arm,
     (i, side, flank): (usize, usize, usize),
-    back: f64,
+    front: f64,
     buildings: &mut Vec<Building>,
 ) {
     let away = if flank == 0 {
@@ -189,7 +190,7 @@ fn side_row(
         arm.direction.left() * -1.0
     };
     let place = |far: f64, off: f64| arm.origin + arm.direction * far + away * off;
-    let mut far = back;
+    let mut far = front;
     let mut number = (2 * side + flank) * 1000;
     while far < arm.length {
         let u = |purpose| draw(purpose, i, number, 1);
@@ -202,13 +203,23 @@ fn side_row(
             place(end, face + depth),
             place(far, face + depth),
         ]);
+        let taken = |shape: &Convex| {
+            buildings
+                .iter()
+                .any(|other| near(&other.outline, shape, GAP))
+        };
+        if outline.as_ref().is_some_and(taken) {
+            far += 0.5;
+            continue;
+        }
         push(outline, false, buildings);
         far = end + between(0.3, 0.8, u("gap"));
         number += 1;
     }
     // A building closes the view at the end of the street.
     let depth = 12.0;
-    let reach = arm.half_width + 6.0;
+    // Between the two rows, which may run on a little beyond the end.
+    let reach = arm.half_width + 1.7;
     if flank == 0 {
         let outline = Convex::new(vec![
             place(arm.length + 6.0, -reach),

@@ -108,16 +108,21 @@ pub(crate) fn main_road(rows: &[Row]) -> MainRoad {
 }
 
 /// Lateral distance of a carriageway's centre from the centre line, by arc length: 9 to 16 m as measured on the real road;
-/// which stretch has how much is assumed (wide at the station and at Ohashi).
-const OFFSETS: [(f64, f64); 9] = [
-    (-60.0, 14.0),
-    (350.0, 16.0),
-    (900.0, 11.5),
+/// which stretch has how much is assumed. It is wide between junctions at the station and at Ohashi, and 9 to 12 m at the
+/// junctions, where the distance to be cleared counts.
+const OFFSETS: [(f64, f64); 13] = [
+    (-60.0, 12.0),
+    (120.0, 11.0),
+    (230.0, 14.0),
+    (350.0, 11.0),
+    (460.0, 16.0),
+    (580.0, 11.0),
+    (900.0, 10.0),
     (1150.0, 10.0),
-    (1640.0, 13.0),
-    (2080.0, 10.0),
+    (1400.0, 12.0),
+    (1640.0, 10.0),
     (2730.0, 9.0),
-    (3470.0, 11.0),
+    (3470.0, 10.0),
     (3800.0, 12.0),
 ];
 

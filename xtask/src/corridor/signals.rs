@@ -2,7 +2,8 @@
 //!
 //! All junctions share one cycle, as coordinated arterials in Japan do, of 120 s (Tokyo's main roads run 100 to 150 s by
 //! day). The order of phases is the usual Japanese one: green with permissive right turns, yellow, green arrow for right
-//! turns, yellow, all red; then the cross street. Yellow is 3 s, all red 4 s (some 30 to 40 m are to be cleared).
+//! turns, yellow, all red; then the cross street. Yellow is 3 s. All red is 4 s after the main road, whose right turns have
+//! an arrow to leave by, and 7 s after the cross street: a car that was held up behind a right turn has some 40 m to clear.
 //!
 //! Offsets are stratified: junction i starts its cycle k(i)/22 of a cycle late, k a fixed shuffle of 0 to 21. So at any
 //! instant the same number of junctions (give or take one) shows the main road green, and any window of a run sees the
@@ -32,7 +33,7 @@ pub(crate) enum Movement {
 pub(crate) struct Plan {
     /// Seconds by which the cycle starts late.
     pub(crate) offset: f64,
-    /// Seconds of green for the cross street: 32 where it has two lanes a direction, else 24.
+    /// Seconds of green for the cross street: 30 where it has two lanes a direction, else 22.
     pub(crate) side_green: f64,
 }
 
@@ -50,7 +51,7 @@ pub(crate) fn plans(cross_lanes: &[usize]) -> Vec<Plan> {
         .zip(strata)
         .map(|(&lanes, stratum)| Plan {
             offset: (stratum as f64 * CYCLE / count as f64 * 10.0).round() / 10.0,
-            side_green: if lanes > 1 { 32.0 } else { 24.0 },
+            side_green: if lanes > 1 { 30.0 } else { 22.0 },
         })
         .collect()
 }
@@ -61,12 +62,12 @@ impl Plan {
         // Letters for main, main right, side, side right.
         let fixed = [
             (3.0, "ygrr"),
-            (10.0, "rGrr"),
+            (8.0, "rGrr"),
             (3.0, "ryrr"),
             (4.0, "rrrr"),
             (self.side_green, "rrGg"),
             (3.0, "rryy"),
-            (4.0, "rrrr"),
+            (7.0, "rrrr"),
         ];
         let main_green = CYCLE - fixed.iter().map(|(seconds, _)| seconds).sum::<f64>();
         let mut text = format!(
