@@ -4,7 +4,7 @@ mod common;
 
 use common::{corner, folder, frames};
 use covey_traffic::Source;
-use covey_traffic::recorded::{FcdError, FcdOptions, FloatingCarData};
+use covey_traffic::recorded::{FcdError, FcdOptions, FloatingCarData, record};
 use covey_world::network::LaneIx;
 use covey_world::scene::BodyKind;
 use covey_world::{Body, Frame, VehicleId};
@@ -218,6 +218,35 @@ fn a_gap_means_left_and_back_under_the_old_number() {
     // Without `pos` the place on the lane is that of the nearest point.
     let frames = read(&path, FcdOptions::default()).unwrap();
     assert_eq!(frames[0].vehicles[0].lane_position, 10.0);
+}
+
+#[test]
+fn nobody_flies_where_sumo_teleports() {
+    let folder = folder("teleport");
+    let path = folder.join("trace.csv");
+    let text =
+        "time,id,x,y,angle,speed\n0,a,10,0,90,9\n0,b,10,5,90,9\n1,a,19,0,90,9\n1,b,190,5,90,9\n";
+    fs::write(&path, text).unwrap();
+    let frames = read(&path, FcdOptions::default()).unwrap();
+    let there: Vec<usize> = frames.iter().map(|f| f.vehicles.len()).collect();
+    assert_eq!(there[0], 2);
+    assert!(there[1..20].iter().all(|n| *n == 1));
+    assert_eq!(there[20], 2);
+}
+
+#[test]
+fn a_window_is_kept_with_what_was_meant() {
+    let folder = folder("window");
+    let path = folder.join("trace.xml");
+    fs::write(&path, XML).unwrap();
+    let recording = record(&path, &corner(), FcdOptions::default(), 1.0, 1.0).unwrap();
+    assert_eq!(recording.steps(), 20);
+    assert_eq!(
+        recording.frame(0),
+        read(&path, FcdOptions::default()).unwrap().first().cloned()
+    );
+    assert_eq!(recording.name(VehicleId(1)), Some("a&z"));
+    assert_eq!(recording.origin, path.display().to_string());
 }
 
 #[test]

@@ -92,6 +92,7 @@ fn published(sumo: &Sumo, folder: &Path, step: &str, extra: &str) -> PathBuf {
         "<additional><include href=\"more.poly.xml\"/><vType id=\"unused\" vClass=\"coach\"/></additional>",
     )
     .unwrap();
+    fs::write(folder.join("data/with space.add.xml"), "<additional/>").unwrap();
     let polygon = |id: &str, x: f64| {
         format!(
             "<additional><poly id=\"{id}\" type=\"building.yes\" color=\"1,0,0\" fill=\"1\" layer=\"-1\" shape=\"{x},20 {},20 {},40 {x},40\"/></additional>",
@@ -116,7 +117,7 @@ fn published(sumo: &Sumo, folder: &Path, step: &str, extra: &str) -> PathBuf {
     <input>
         <net-file>../data/net.net.xml.gz</net-file>
         <route-files v="../data/demand.rou.xml"/>
-        <additional-files value="../data/types.add.xml ../data/houses.poly.xml.gz,"/>
+        <additional-files value="../data/types.add.xml ../data/houses.poly.xml.gz, ../data/with space.add.xml,"/>
     </input>
     <output>
         <tripinfo-output value="trips.xml"/>
@@ -160,7 +161,7 @@ fn a_published_scenario_is_taken_as_it_is() {
         (config.begin_s, config.end_s, config.step_s),
         (3600.0, Some(7200.0), 0.1)
     );
-    assert_eq!(config.additional.len(), 2);
+    assert_eq!(config.additional.len(), 3);
     let polygons: Vec<_> = config
         .polygons
         .iter()

@@ -17,12 +17,13 @@
 //!   afterwards, from where they went.
 //!
 //! # Time
-//! Frames come every [`STEP_US`](crate::STEP_US) from the asked begin, or from the recording's first instant. Between two
+//! Frames come every [`STEP_US`] from the asked begin, or from the recording's first instant. Between two
 //! instants of the recording, positions and speeds are interpolated linearly and headings the shorter way round. On the way
 //! from one lane to another, a vehicle is on the earlier lane for the first half of the time and on the later one after
 //! that. A body is there from its first to its last instant of each unbroken stretch: if it is missing from an instant,
-//! or if two instants are further apart than 1.5 times the recording's step (the shortest seen so far), it has left and
-//! comes back under its old number. The source ends with the recording's last instant.
+//! if two instants are further apart than 1.5 times the recording's step (the shortest seen so far), or if it would have
+//! had to go faster than 100 m/s (SUMO's teleports), it has left and comes back under its old number. The source ends with
+//! the recording's last instant.
 //!
 //! Bodies are numbered in the order in which they first appear in a frame; those that appear in the same one, in the
 //! file's order.
@@ -42,10 +43,13 @@ use covey_world::{Frame, Network, VehicleId, VehicleState};
 use std::io::BufRead;
 use std::path::Path;
 
-use crate::{STEP_US, Source};
+use crate::{Recording, STEP_US, Source};
 use input::Opened;
 pub(crate) use row::parse_time as time_us;
 use row::{Resolver, Sample, turn};
+
+/// Nothing on the road moves faster, in m/s: it was put elsewhere.
+const FASTEST: f64 = 100.0;
 
 /// What is next in a recording.
 enum Item {
@@ -84,6 +88,27 @@ impl Default for FcdOptions {
             persons: true,
         }
     }
+}
+
+/// Reads `duration_s` seconds of the recording at `path`, made on `network`, and keeps them; fewer where it ends earlier.
+/// What drivers meant to do next is found out with the help of the `look_ahead_s` seconds that follow.
+///
+/// # Errors
+/// The file cannot be read, is damaged, or does not belong to the network.
+pub fn record(
+    path: &Path,
+    network: &Network,
+    options: FcdOptions,
+    duration_s: f64,
+    look_ahead_s: f64,
+) -> Result<Recording, FcdError> {
+    let frames = |seconds: f64| (seconds.max(0.0) * 1e6 / STEP_US as f64).round() as usize;
+    let mut source = FloatingCarData::open(path, network, options)?;
+    let mut recording = Recording::capture(&mut source, frames(duration_s + look_ahead_s))?;
+    recording.derive_next(network);
+    recording.truncate(frames(duration_s));
+    recording.origin = path.display().to_string();
+    Ok(recording)
 }
 
 /// All bodies at one instant of the recording.
@@ -311,11 +336,15 @@ impl Source for FloatingCarData<'_> {
             let gap = later.time_us - earlier.time_us;
             if self.step_us.is_none_or(|step| gap * 2 <= step * 3) {
                 let share = (now - earlier.time_us) as f64 / gap as f64;
+                // A few metres are a lane change or a correction.
+                let farthest = FASTEST * gap as f64 / 1e6 + 5.0;
                 for a in &earlier.samples {
                     let (stamp, place) = self.place_in_later[a.key as usize];
                     if stamp == self.stamp {
                         let b = &later.samples[place as usize];
-                        self.push(frame, &between(self.network, a, b, share));
+                        if a.centre.distance(b.centre) <= farthest {
+                            self.push(frame, &between(self.network, a, b, share));
+                        }
                     }
                 }
             }

@@ -2,7 +2,7 @@
 //!
 //! Traffic does not depend on who transmits, so it is computed once for each scenario and seed and every arm replays the
 //! same [`Recording`]. It is made of flat arrays, 40 bytes a vehicle and step (1,000 vehicles over 80 s: 64 MB), and gives
-//! any step at once. [`Recording::save`] and [`Recording::load`] keep it in a file (see [`file`](self::file)); what was
+//! any step at once. [`Recording::save`] and [`Recording::load`] keep it in a file (see [`mod@file`]); what was
 //! loaded equals what was saved, bit for bit.
 //!
 //! Positions are kept as the source gave them; headings, speeds and positions along lanes are rounded to single precision.

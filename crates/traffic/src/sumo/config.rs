@@ -109,10 +109,10 @@ impl SumoConfig {
             match name.as_str() {
                 "net-file" | "net" | "n" => net = Some(config.resolve(&value)),
                 "route-files" | "route" | "routes" | "r" => {
-                    config.routes = list(&value).map(|f| config.resolve(f)).collect();
+                    config.routes = config.files(&value);
                 }
                 "additional-files" | "additional" | "a" => {
-                    config.additional = list(&value).map(|f| config.resolve(f)).collect();
+                    config.additional = config.files(&value);
                 }
                 "begin" | "b" => config.begin_s = seconds(&value)?,
                 // SUMO takes a negative end as none.
@@ -136,7 +136,7 @@ impl SumoConfig {
                 config.left_out.push(name);
             } else if listed {
                 // SUMO's own reading of lists on the command line has changed over time; commas always worked.
-                let value = list(&value).collect::<Vec<_>>().join(",");
+                let value = config.names(&value).join(",");
                 config.options.push((name, value));
             } else {
                 config.options.push((name, value));
@@ -152,14 +152,31 @@ impl SumoConfig {
         config.look_through()?;
         // Further inputs by other options (weights, loaded states, ...): whatever names a file.
         for (_, value) in &config.options {
-            for name in list(value) {
-                let path = config.resolve(name);
+            for path in config.files(value) {
                 if path.is_file() && !config.inputs.contains(&path) {
                     config.inputs.push(path);
                 }
             }
         }
         Ok(config)
+    }
+
+    /// The names in a list: separated by commas or semicolons, or by spaces where these are not part of a file's name.
+    fn names<'v>(&self, value: &'v str) -> Vec<&'v str> {
+        let mut names = Vec::new();
+        for part in value.split([',', ';']).map(str::trim) {
+            if part.contains(char::is_whitespace) && !self.resolve(part).is_file() {
+                names.extend(part.split_whitespace());
+            } else if !part.is_empty() {
+                names.push(part);
+            }
+        }
+        names
+    }
+
+    fn files(&self, value: &str) -> Vec<PathBuf> {
+        let names = self.names(value);
+        names.into_iter().map(|name| self.resolve(name)).collect()
     }
 
     fn resolve(&self, name: &str) -> PathBuf {
@@ -193,13 +210,6 @@ impl SumoConfig {
         }
         Ok(())
     }
-}
-
-/// The names in a list: separated by commas, spaces or semicolons.
-fn list(value: &str) -> impl Iterator<Item = &str> {
-    value
-        .split([',', ' ', ';', '\t', '\n', '\r'])
-        .filter(|name| !name.is_empty())
 }
 
 /// An option as given.

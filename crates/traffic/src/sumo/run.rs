@@ -26,7 +26,9 @@ pub struct RunOptions {
     pub duration_s: f64,
     /// SUMO's step, in seconds, in the place of the scenario's own. Default: as published; frames are interpolated.
     pub step_s: Option<f64>,
-    /// How many seconds more are simulated and looked at to know what drivers meant to do next. Default 10.
+    /// How many seconds more are simulated and looked at to know what drivers meant to do next. Default 60, about the
+    /// longest wait at a light. With 10 s, on a filling corridor, the intentions of 38 % of the vehicles were known 10 s
+    /// before the end of the recording.
     pub look_ahead_s: f64,
     /// Persons on foot are recorded. Default true.
     pub persons: bool,
@@ -41,7 +43,7 @@ impl Default for RunOptions {
             begin_s: None,
             duration_s: 80.0,
             step_s: None,
-            look_ahead_s: 10.0,
+            look_ahead_s: 60.0,
             persons: true,
             quiet_limit: Duration::from_secs(600),
         }

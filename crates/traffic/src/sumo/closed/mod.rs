@@ -17,6 +17,7 @@ mod warmup;
 
 use covey_world::network::{EdgeIx, LaneIx, Network};
 use covey_world::{Body, VehicleId};
+use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -30,7 +31,8 @@ use roads::{Roads, place};
 use warmup::{Bench, Start, Tuning, WorkFolder};
 
 /// How likely each direction is at a junction that offers all of them. Only the ratios matter.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct TurnWeights {
     /// Straight on. Default 0.8.
     pub straight: f64,
@@ -53,8 +55,9 @@ impl Default for TurnWeights {
     }
 }
 
-/// A closed population.
-#[derive(Debug, Clone, PartialEq)]
+/// A closed population. Every field has a default.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct ClosedPopulation {
     /// Vehicles per km and lane of the main road. Default 43.08, the letter's 1.5 k_c.
     pub main_density: f64,
@@ -141,7 +144,7 @@ impl ClosedPopulation {
 
 /// Records a closed population on the net at `net`, which was read as `network`.
 ///
-/// Of the options, the scenario's begin and persons have no meaning here; the step is the simulator's unless set.
+/// Of the options, begin, look-ahead and persons have no meaning here; the step is the simulator's unless set.
 ///
 /// # Errors
 /// A parameter lies outside its range, the vehicles do not fit, the net has no circuit, SUMO fails, or the population
@@ -154,7 +157,8 @@ pub fn record_closed(
     options: &RunOptions,
 ) -> Result<Recording, SumoError> {
     population.check()?;
-    let (frames, all_frames) = options.frames()?;
+    // Routes are known: there is no need to look ahead.
+    let (frames, _) = options.frames()?;
     let roads = Roads::new(network, population)?;
     let vehicles = place(network, &roads, population, options.seed)?;
     let aim = vehicles
@@ -162,7 +166,7 @@ pub fn record_closed(
         .filter(|v| roads.main[v.edge.index()])
         .count();
     let step = options.step_s.unwrap_or(STEP_US as f64 / 1e6);
-    let lasts = options.duration_s + options.look_ahead_s + 2.0 * step;
+    let lasts = options.duration_s + 2.0 * step;
     let bench = Bench {
         sumo,
         net: std::path::absolute(net).unwrap_or_else(|_| net.to_owned()),
@@ -208,7 +212,7 @@ pub fn record_closed(
     types.set("car", Body::CAR);
     types.set("heavy", Body::HEAVY);
     let fcd = fcd_options(begin, types);
-    let (mut recording, said) = capture(command, network, fcd, all_frames, options.quiet_limit)?;
+    let (mut recording, said) = capture(command, network, fcd, frames, options.quiet_limit)?;
     for at in 0..frames {
         let found = recording.ids(at).len();
         if found != vehicles.len() {
@@ -222,7 +226,6 @@ pub fn record_closed(
     }
     recording.derive_next(network);
     intend(&mut recording, network, &start.walks, &start.places);
-    recording.truncate(frames);
     recording.origin = format!(
         "SUMO {}, closed population of {} ({aim} on the main road), seed {}, {} on it after {warmups} warm-up(s) with main-road odds x {:.3}",
         sumo.version,
@@ -253,14 +256,12 @@ pub fn record_closed_cached(
         seed,
         duration_s,
         step_s,
-        look_ahead_s,
+        look_ahead_s: _,
         begin_s: _,
         persons: _,
         quiet_limit: _,
     } = options;
-    key.add(&format!(
-        "{seed} {duration_s:?} {step_s:?} {look_ahead_s:?}"
-    ));
+    key.add(&format!("{seed} {duration_s:?} {step_s:?}"));
     kept(&key, folder, network, || {
         record_closed(sumo, net, network, population, options)
     })
