@@ -2,6 +2,8 @@
 
 use covey_world::Frame;
 
+pub mod builtin;
+
 /// A source of traffic: all vehicles, step by step.
 ///
 /// Every source gives the same frames whenever it is run with the same inputs.
