@@ -7,9 +7,18 @@
 //! counter-clockwise from +x; time is integer microseconds.
 
 pub mod geometry;
+pub mod map_error;
+pub mod map_file;
+pub mod net_xml;
 pub mod network;
+pub mod polygons;
+pub mod projection;
 pub mod scene;
+pub mod xml;
 
 pub use geometry::{Point, Polyline};
+pub use map_error::{MapError, WarningKind, Warnings};
+pub use map_file::MapOptions;
 pub use network::{Building, Map, Network};
+pub use projection::{LonLat, Projection};
 pub use scene::{Body, Frame, VehicleId, VehicleState};

@@ -88,7 +88,7 @@ pub struct Lane {
     pub length: f64,
     /// Centre line in the direction of travel.
     pub shape: Polyline,
-    /// Motor vehicles may use it.
+    /// Passenger cars may use it (SUMO's class `passenger`).
     pub drivable: bool,
     /// What can be taken at its end.
     pub outgoing: Vec<ConnectionIx>,
@@ -166,7 +166,7 @@ pub struct Junction {
     pub position: Point,
     /// Its outline; empty where the net gives none.
     pub outline: Vec<Point>,
-    /// Lanes that lead into it.
+    /// Lanes that lead into it, those of pedestrians left out.
     pub incoming: Vec<LaneIx>,
     /// The right-of-way table, one row a connection, by request index.
     pub requests: Vec<Request>,
@@ -208,7 +208,7 @@ pub struct Network {
     pub edges: Vec<Edge>,
     /// All lanes.
     pub lanes: Vec<Lane>,
-    /// All junctions.
+    /// All junctions, without SUMO's waiting places inside junctions (type `internal`).
     pub junctions: Vec<Junction>,
     /// All connections between normal lanes.
     pub connections: Vec<Connection>,
@@ -223,7 +223,7 @@ pub struct Network {
 /// A building: an upright prism.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Building {
-    /// The footprint's corners, in order, not closed.
+    /// The footprint's corners, in order, not closed; counter-clockwise where they were read from a file.
     pub outline: Vec<Point>,
     /// Height in metres.
     pub height: f64,
