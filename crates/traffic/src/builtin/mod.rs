@@ -150,6 +150,12 @@ impl Builtin {
         &self.motion.roads.avoided
     }
 
+    /// The factor on the odds of choosing the main road that is in force: 1 while the main road has its density.
+    #[must_use]
+    pub fn turning_bias(&self) -> f64 {
+        self.motion.bias
+    }
+
     /// How often the rules against standstill have acted, the warm-up included.
     #[must_use]
     pub fn interventions(&self) -> Interventions {
