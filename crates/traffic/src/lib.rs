@@ -3,6 +3,7 @@
 use covey_world::Frame;
 
 pub mod builtin;
+pub mod fundamental;
 
 /// A source of traffic: all vehicles, step by step.
 ///

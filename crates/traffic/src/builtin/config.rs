@@ -92,7 +92,7 @@ pub struct BuiltinConfig {
     /// Vehicles per km and lane of all other roads. Default 12.
     pub side_density: f64,
     /// Names or beginnings of names of the edges that make up the main road. Default empty: the edges of the highest
-    /// SUMO priority among those that can be driven on, and among these the ones with the most lanes.
+    /// SUMO priority among those that can be driven on; where all have the same, the ones with the most lanes.
     pub main_edges: Vec<String>,
     /// Share of heavy vehicles (TR 37.885 type 3, 13 m long and 3 m high), 0 to 1. Default 0.1.
     pub heavy_share: f64,
@@ -103,7 +103,8 @@ pub struct BuiltinConfig {
     /// Which way vehicles go at junctions.
     pub turn_shares: TurnShares,
     /// How strongly turning is bent so that the main road keeps its density: the odds of every choice of a main-road
-    /// edge are multiplied by exp(gain x missing share of the main road's vehicles). Default 20; 0 switches it off.
+    /// edge are multiplied by exp(gain x missing share of the main road's vehicles), where a lack that lasts counts more and
+    /// more (see `routes.rs`). Default 20; 0 switches it off.
     pub density_gain: f64,
     /// How cars are driven.
     pub car: DriverModel,

@@ -4,7 +4,7 @@
 //! same lane and ways into the same lane always meet. Where a junction has no table, ways that come close are foes, and the
 //! one from the road of lower priority yields (of equals, the one listed later).
 
-use super::roads::{Conflict, Meeting, Track, TrackKind};
+use super::roads::{Conflict, Meeting, Track, TrackKind, WayPath};
 use covey_world::network::{ConnectionIx, Network};
 use covey_world::{Point, Polyline};
 
@@ -15,64 +15,101 @@ const PARTING: f64 = 2.2;
 /// Distance between the points at which shapes are compared, m.
 const SAMPLE: f64 = 0.5;
 
-/// Fills in the conflicts between the ways of one junction.
-pub(crate) fn find(network: &Network, ways: &[(ConnectionIx, Vec<u32>)], tracks: &mut [Track]) {
-    let samples: Vec<Vec<Vec<Point>>> = ways
-        .iter()
-        .map(|(_, ids)| {
-            ids.iter()
-                .map(|&id| sample(&tracks[id as usize].shape))
-                .collect()
-        })
-        .collect();
-    for (i, (a, a_tracks)) in ways.iter().enumerate() {
-        for (j, (b, b_tracks)) in ways.iter().enumerate().skip(i + 1) {
+/// A place to wait inside a junction must be at least this far (m) from the line.
+const LEAST_WAITING: f64 = 3.0;
+
+/// Where two ways of a junction meet, in metres from their beginnings.
+pub(crate) struct Encounter {
+    ways: (usize, usize),
+    meeting: Meeting,
+    zones: ((f64, f64), (f64, f64)),
+    /// Whether the first and the second yield.
+    yields: (bool, bool),
+}
+
+/// All places where ways of one junction meet.
+pub(crate) fn find(network: &Network, ways: &[&WayPath]) -> Vec<Encounter> {
+    let samples: Vec<Vec<Point>> = ways.iter().map(|w| sample(&w.shape)).collect();
+    let mut encounters = Vec::new();
+    for (i, first) in ways.iter().enumerate() {
+        for (j, second) in ways.iter().enumerate().skip(i + 1) {
+            let (Some(a), Some(b)) = (first.connection(), second.connection()) else {
+                continue;
+            };
             let ca = &network.connections[a.index()];
             let cb = &network.connections[b.index()];
-            let same_from = ca.from == cb.from;
-            let same_to = ca.to == cb.to;
-            let (foes, a_yields, b_yields) = relation(network, *a, *b);
-            if !foes && !same_from && !same_to {
+            let (foes, a_yields, b_yields) = relation(network, a, b);
+            let meeting = if ca.from == cb.from {
+                Meeting::Diverge
+            } else if ca.to == cb.to {
+                Meeting::Merge
+            } else if foes {
+                Meeting::Cross
+            } else {
                 continue;
-            }
-            for (k, &ta) in a_tracks.iter().enumerate() {
-                for (l, &tb) in b_tracks.iter().enumerate() {
-                    let both_last = k + 1 == a_tracks.len() && l + 1 == b_tracks.len();
-                    let meeting = if same_from {
-                        if k == 0 && l == 0 {
-                            Meeting::Diverge
-                        } else {
-                            continue;
-                        }
-                    } else if same_to && both_last {
-                        Meeting::Merge
-                    } else {
-                        Meeting::Cross
-                    };
-                    let Some((za, zb)) = zone(
-                        meeting,
-                        (&samples[i][k], &tracks[ta as usize]),
-                        (&samples[j][l], &tracks[tb as usize]),
-                    ) else {
-                        continue;
-                    };
-                    let conflict = |other, mine: (f64, f64), its: (f64, f64), yields| Conflict {
-                        other,
-                        meeting,
-                        enter: mine.0,
-                        exit: mine.1,
-                        other_enter: its.0,
-                        other_exit: its.1,
-                        yields,
-                    };
-                    push(tracks, ta, conflict(tb, za, zb, a_yields));
-                    push(tracks, tb, conflict(ta, zb, za, b_yields));
-                }
+            };
+            let line = |k: usize| (samples[k].as_slice(), ways[k].shape.length());
+            if let Some(zones) = zone(meeting, line(i), line(j)) {
+                encounters.push(Encounter {
+                    ways: (i, j),
+                    meeting,
+                    zones,
+                    yields: (a_yields, b_yields),
+                });
             }
         }
     }
+    encounters
+}
+
+/// Where vehicles on way `k` wait inside the junction without standing in the way of those they yield to.
+pub(crate) fn waiting_place(way: &WayPath, k: usize, encounters: &[Encounter]) -> Option<f64> {
+    let mut place = way.waiting?;
+    for encounter in encounters {
+        let mine = if encounter.ways.0 == k && encounter.yields.0 {
+            encounter.zones.0
+        } else if encounter.ways.1 == k && encounter.yields.1 {
+            encounter.zones.1
+        } else {
+            continue;
+        };
+        if encounter.meeting != Meeting::Diverge {
+            place = place.min(mine.0);
+        }
+    }
+    (place >= LEAST_WAITING && place < way.shape.length() - 0.5).then_some(place)
+}
+
+/// Enters the encounters into the tracks that the ways were cut into.
+pub(crate) fn assign(encounters: &[Encounter], cut: &[Vec<u32>], tracks: &mut [Track]) {
+    for encounter in encounters {
+        let (i, j) = encounter.ways;
+        let mut start_a = 0.0;
+        for (k, &a) in cut[i].iter().enumerate() {
+            let length_a = tracks[a as usize].length;
+            let mut start_b = 0.0;
+            for (l, &b) in cut[j].iter().enumerate() {
+                let length_b = tracks[b as usize].length;
+                let last = k + 1 == cut[i].len() && l + 1 == cut[j].len();
+                let meeting = match encounter.meeting {
+                    Meeting::Diverge if k + l > 0 => None,
+                    Meeting::Merge if !last => Some(Meeting::Cross),
+                    meeting => Some(meeting),
+                };
+                let za = clip(encounter.zones.0, start_a, length_a);
+                let zb = clip(encounter.zones.1, start_b, length_b);
+                start_b += length_b;
+                if let (Some(meeting), Some(za), Some(zb)) = (meeting, za, zb) {
+                    let (ya, yb) = encounter.yields;
+                    push(tracks, a, conflict(b, meeting, (za, zb), (ya, yb)));
+                    push(tracks, b, conflict(a, meeting, (zb, za), (yb, ya)));
+                }
+            }
+            start_a += length_a;
+        }
+    }
     // A way that others cross must be kept clear from its first track on.
-    for (_, ids) in ways {
+    for ids in cut {
         let crossed = ids.iter().any(|&id| {
             tracks[id as usize]
                 .crossing()
@@ -83,6 +120,31 @@ pub(crate) fn find(network: &Network, ways: &[(ConnectionIx, Vec<u32>)], tracks:
                 c.keep_clear = crossed;
             }
         }
+    }
+}
+
+/// The part of a zone that lies on a track, in the track's coordinates.
+fn clip(zone: (f64, f64), start: f64, length: f64) -> Option<(f64, f64)> {
+    let from = (zone.0 - start).max(0.0);
+    let to = (zone.1 - start).min(length);
+    (to > from + 0.01).then_some((from, to))
+}
+
+fn conflict(
+    other: u32,
+    meeting: Meeting,
+    (mine, its): ((f64, f64), (f64, f64)),
+    (yields, other_yields): (bool, bool),
+) -> Conflict {
+    Conflict {
+        other,
+        meeting,
+        enter: mine.0,
+        exit: mine.1,
+        other_enter: its.0,
+        other_exit: its.1,
+        yields,
+        other_yields,
     }
 }
 
@@ -140,8 +202,8 @@ fn near(samples: &[Point], length: f64, other: &[Point], reach: f64) -> Option<(
 
 type Zone = ((f64, f64), (f64, f64));
 
-fn zone(meeting: Meeting, a: (&[Point], &Track), b: (&[Point], &Track)) -> Option<Zone> {
-    let (la, lb) = (a.1.length, b.1.length);
+fn zone(meeting: Meeting, a: (&[Point], f64), b: (&[Point], f64)) -> Option<Zone> {
+    let (la, lb) = (a.1, b.1);
     match meeting {
         Meeting::Cross => Some((
             near(a.0, la, b.0, CLEARANCE)?,

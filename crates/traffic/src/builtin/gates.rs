@@ -10,8 +10,8 @@
 //! [`Interventions`]: super::Interventions
 
 use super::following::{braking_distance, travel_time};
-use super::motion::Motion;
-use super::roads::{Conflict, Crossing, Meeting};
+use super::motion::{Motion, STANDING};
+use super::roads::{Conflict, Crossing, Meeting, NONE};
 use super::signals::Light;
 use super::vehicle::{Denial, Vehicle};
 
@@ -19,11 +19,11 @@ use super::vehicle::{Denial, Vehicle};
 /// still stop must do so.
 const IMPATIENT_AFTER: f64 = 60.0;
 /// After this time (s) without room a driver chooses another way.
-pub(crate) const REROUTE_AFTER: f64 = 20.0;
+pub(crate) const REROUTE_AFTER: f64 = 40.0;
 /// After this time (s) without room a driver enters the junction all the same.
-const FORCE_AFTER: f64 = 60.0;
+const FORCE_AFTER: f64 = 80.0;
 /// After this time (s) a vehicle inside a junction squeezes past one that stands in its way.
-pub(crate) const SQUEEZE_AFTER: f64 = 90.0;
+pub(crate) const SQUEEZE_AFTER: f64 = 100.0;
 /// A vehicle may wait inside a junction with this much of its tail (m) still before the line.
 const OVERHANG: f64 = 3.0;
 /// Below this speed (m/s), if not speeding up, a vehicle is taken to stand still soon.
@@ -57,14 +57,13 @@ impl Motion {
         }
         let mut forced = false;
         if crossing.keep_clear {
-            if crossing.next == crossing.to_lane {
-                if self.room(crossing.to_lane) < me.space() {
-                    if me.waited < FORCE_AFTER {
-                        return (Denial::Room, false);
-                    }
-                    forced = true;
+            if self.room(crossing.to_lane) < me.space() {
+                if me.waited < FORCE_AFTER {
+                    return (Denial::Room, false);
                 }
-            } else if !self.may_wait_inside(me, track, data.length) {
+                forced = true;
+            }
+            if crossing.next != crossing.to_lane && !self.may_wait_inside(me, track, data.length) {
                 // No place to wait inside: only if the rest of the way is free as well.
                 return self.may_pass(i, k + 1, distance + data.length);
             }
@@ -81,7 +80,14 @@ impl Motion {
         light: Light,
     ) -> Denial {
         if conflict.meeting == Meeting::Diverge {
-            return Denial::None;
+            return if self.sibling_blocks(conflict) {
+                Denial::Conflict
+            } else {
+                Denial::None
+            };
+        }
+        if crossing.entry && !conflict.other_yields && self.somebody_waits(conflict.other) {
+            return Denial::Conflict;
         }
         let me = &self.vehicles[i];
         let limit = self.roads.tracks[crossing.to_lane as usize].limit;
@@ -96,7 +102,9 @@ impl Motion {
                 let left = conflict.other_exit + other.length() - front;
                 if left > 0.0 && user != i as u32 {
                     let clear = travel_time(left, other.speed, 0.75 * other.model.accel, limit);
-                    if clear > enter + 0.5 {
+                    let squeeze =
+                        me.waited > SQUEEZE_AFTER && !crossing.entry && other.speed < STANDING;
+                    if clear > enter + 0.5 && !squeeze {
                         return Denial::Conflict;
                     }
                 }
@@ -147,6 +155,43 @@ impl Motion {
             }
         }
         Denial::None
+    }
+
+    /// Whether somebody from the same lane who takes another way may have to wait inside the junction with his tail on the
+    /// common part. Who followed him in would block the other directions, and they him.
+    fn sibling_blocks(&self, conflict: &Conflict) -> bool {
+        let data = &self.roads.tracks[conflict.other as usize];
+        let waiting_place = data.crossing().is_some_and(|c| c.next != c.to_lane);
+        waiting_place
+            && self.users[conflict.other as usize]
+                .iter()
+                .any(|&(user, _)| {
+                    let other = &self.vehicles[user as usize];
+                    let on_it = other.track == conflict.other;
+                    let goes_on = if on_it {
+                        other.bound > 0
+                    } else {
+                        other.bound > 1
+                    };
+                    let back = self.front_on(user, conflict.other).unwrap_or(0.0) - other.length();
+                    (on_it || back < 0.0)
+                        && !goes_on
+                        && data.length - other.length() < conflict.other_exit
+                        && back < conflict.other_exit
+                })
+    }
+
+    /// Whether somebody inside the junction waits for the track: who stands before the junction must let him out first, unless
+    /// he is the one who yields.
+    fn somebody_waits(&self, track: u32) -> bool {
+        let before = self.roads.tracks[track as usize]
+            .crossing()
+            .map_or(NONE, |c| c.before);
+        before != NONE
+            && self.users[before as usize].iter().any(|&(user, _)| {
+                let vehicle = &self.vehicles[user as usize];
+                vehicle.track == before && vehicle.bound == 0
+            })
     }
 
     /// Metres behind a junction that nobody takes or has been promised: up to the first vehicle that stands or is about to,

@@ -31,6 +31,7 @@ mod vehicle;
 
 pub use config::{BuiltinConfig, BuiltinError, DeadEnds, DriverModel, SpeedFactor, TurnShares};
 pub use motion::Interventions;
+pub use roads::main_road;
 
 use crate::Source;
 use covey_world::network::{EdgeIx, Network};

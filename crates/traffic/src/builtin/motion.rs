@@ -66,6 +66,8 @@ pub(crate) struct Motion {
     pub(crate) main_target: usize,
     /// Factor on the odds of choosing the main road.
     pub(crate) bias: f64,
+    /// The sum of what the main road has lacked, in shares of its vehicles.
+    pub(crate) lasting_lack: f64,
     /// Share of each street that is taken.
     pub(crate) load: Vec<f64>,
     next_control_us: i64,
@@ -113,6 +115,7 @@ impl Motion {
             step: 0,
             main_target,
             bias: 1.0,
+            lasting_lack: 0.0,
             load,
             next_control_us: time_us,
             interventions: Interventions::default(),
@@ -437,7 +440,7 @@ impl Motion {
                     }
                 } else if back < conflict.other_exit && -start <= conflict.enter {
                     if me.waited > super::gates::SQUEEZE_AFTER
-                        && start < 0.0
+                        && self.roads.lane(me.track).is_none()
                         && other.speed < STANDING
                     {
                         *squeezed = true;

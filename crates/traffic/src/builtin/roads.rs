@@ -1,7 +1,8 @@
 //! The network as vehicles drive on it: tracks.
 //!
 //! A track is a lane, or a stretch of a connection inside a junction. A connection that runs over two or more internal
-//! lanes has a place to wait inside the junction after the first, and makes two tracks; any other makes one. Tracks are
+//! lanes has a place to wait inside the junction and makes two tracks; any other makes one. The waiting place is the end of the
+//! first internal lane, or as much before it as is needed to be out of the way of those who go first. Tracks are
 //! measured by the arc length of their shapes, so that gaps are what the eye sees; [`Track::report`] turns positions into
 //! SUMO's lane positions.
 //!
@@ -47,14 +48,19 @@ pub(crate) struct Conflict {
     pub(crate) other_exit: f64,
     /// The right-of-way table lets the other go first.
     pub(crate) yields: bool,
+    /// The right-of-way table lets this one go first.
+    pub(crate) other_yields: bool,
 }
 
 /// A part of a track that is one of the network's lanes.
 #[derive(Debug, Clone, Copy)]
 struct Piece {
     lane: Option<LaneIx>,
+    /// Where it begins on the track.
     start: f64,
     length: f64,
+    /// Where on the lane it begins, metres of arc.
+    offset: f64,
     /// SUMO's metres per metre of arc.
     scale: f64,
 }
@@ -100,6 +106,8 @@ pub(crate) struct Crossing {
     pub(crate) conflicts: Vec<Conflict>,
     /// Standing on it would block others.
     pub(crate) keep_clear: bool,
+    /// The track of the same way before this one, or [`NONE`].
+    pub(crate) before: u32,
 }
 
 /// What a track is.
@@ -139,7 +147,7 @@ impl Track {
             .unwrap_or(last);
         let piece = &self.pieces[i];
         let along = (position - piece.start).clamp(0.0, piece.length);
-        (piece.lane, along * piece.scale)
+        (piece.lane, (piece.offset + along) * piece.scale)
     }
 
     /// The part of it inside a junction.
@@ -211,25 +219,12 @@ impl Roads {
     /// Builds the tracks of `network`.
     pub(crate) fn new(network: &Network, config: &BuiltinConfig) -> Result<Self, BuiltinError> {
         check_indices(network)?;
-        let usable: Vec<bool> = network
-            .lanes
-            .iter()
-            .map(|lane| {
-                lane.drivable
-                    && network.edges[lane.edge.index()].kind == EdgeKind::Normal
-                    && lane.shape.length() > 0.0
-            })
-            .collect();
-        let mut in_use: Vec<bool> = network
-            .edges
-            .iter()
-            .map(|edge| edge.lanes.iter().any(|l| usable[l.index()]))
-            .collect();
+        let (usable, mut in_use) = usable(network);
         if !in_use.contains(&true) {
             return Err(BuiltinError::NoRoad);
         }
         let ways = ways(network, &usable)?;
-        let main = main_edges(network, &in_use, config)?;
+        let main = main_edges(network, &in_use, &config.main_edges)?;
         let avoided = drop_dead_ends(network, &ways, &main, &mut in_use, config.dead_ends)?;
         if !(0..network.edges.len()).any(|e| in_use[e] && main[e]) {
             return Err(BuiltinError::NoRoad);
@@ -336,16 +331,49 @@ fn usable_lanes(network: &Network, edge: usize, usable: &[bool]) -> Vec<LaneIx> 
         .collect()
 }
 
+/// Which lanes and which edges vehicles can use.
+fn usable(network: &Network) -> (Vec<bool>, Vec<bool>) {
+    let lanes: Vec<bool> = network
+        .lanes
+        .iter()
+        .map(|lane| {
+            lane.drivable
+                && network.edges[lane.edge.index()].kind == EdgeKind::Normal
+                && lane.shape.length() > 0.0
+        })
+        .collect();
+    let edges = network
+        .edges
+        .iter()
+        .map(|edge| edge.lanes.iter().any(|l| lanes[l.index()]))
+        .collect();
+    (lanes, edges)
+}
+
+/// The edges that make up the main road of `network`, by the rule of [`BuiltinConfig::main_edges`].
+///
+/// # Errors
+/// If a prefix names no edge that motor vehicles may use, or the network is inconsistent.
+pub fn main_road(network: &Network, prefixes: &[String]) -> Result<Vec<EdgeIx>, BuiltinError> {
+    check_indices(network)?;
+    let (_, in_use) = usable(network);
+    let main = main_edges(network, &in_use, prefixes)?;
+    Ok((0..network.edges.len() as u32)
+        .filter(|&e| main[e as usize])
+        .map(EdgeIx)
+        .collect())
+}
+
 /// Which edges make up the main road.
 fn main_edges(
     network: &Network,
     in_use: &[bool],
-    config: &BuiltinConfig,
+    prefixes: &[String],
 ) -> Result<Vec<bool>, BuiltinError> {
     let edges = &network.edges;
-    if !config.main_edges.is_empty() {
+    if !prefixes.is_empty() {
         let mut main = vec![false; edges.len()];
-        for prefix in &config.main_edges {
+        for prefix in prefixes {
             let mut found = false;
             for (i, edge) in edges.iter().enumerate() {
                 if in_use[i] && edge.name.starts_with(prefix.as_str()) {
@@ -435,13 +463,30 @@ fn drop_dead_ends(
     }
 }
 
+/// A way over a junction before it is cut into tracks.
+pub(crate) struct WayPath {
+    way: Way,
+    /// Centre line.
+    pub(crate) shape: Polyline,
+    /// Where a vehicle may wait inside the junction, if SUMO has a place for it: the end of the first internal lane.
+    pub(crate) waiting: Option<f64>,
+    pieces: Vec<Piece>,
+    limit: f64,
+}
+
+impl WayPath {
+    /// The connection, if the network describes the way.
+    pub(crate) fn connection(&self) -> Option<ConnectionIx> {
+        self.way.connection
+    }
+}
+
 struct Builder<'a> {
     network: &'a Network,
     tracks: Vec<Track>,
     streets: Vec<Street>,
     track_of_lane: Vec<u32>,
-    /// The ways inside each junction: the connection and its tracks.
-    crossings: Vec<Vec<(ConnectionIx, Vec<u32>)>>,
+    paths: Vec<WayPath>,
 }
 
 impl<'a> Builder<'a> {
@@ -451,161 +496,84 @@ impl<'a> Builder<'a> {
             tracks: Vec::new(),
             streets: Vec::new(),
             track_of_lane: vec![NONE; network.lanes.len()],
-            crossings: vec![Vec::new(); network.junctions.len()],
+            paths: Vec::new(),
         };
-        for (e, _) in network.edges.iter().enumerate().filter(|(e, _)| in_use[*e]) {
-            let street = builder.streets.len() as u32;
-            let mut lanes: Vec<u32> = Vec::new();
-            let mut lane_metres = 0.0;
-            for l in usable_lanes(network, e, usable) {
-                let lane = &network.lanes[l.index()];
-                let track = builder.tracks.len() as u32;
-                let mut outer = NONE;
-                if let Some(&before) = lanes.last() {
-                    let (_, previous) = builder.lane_ids(before);
-                    if previous + 1 == lane.index {
-                        outer = before;
-                        if let TrackKind::Lane(data) = &mut builder.tracks[before as usize].kind {
-                            data.inner = track;
-                        }
-                    }
-                }
-                let length = lane.shape.length();
-                lane_metres += length;
-                builder.track_of_lane[l.index()] = track;
-                lanes.push(track);
-                builder.tracks.push(Track {
-                    length,
-                    limit: lane.speed_limit.max(1.0),
-                    shape: lane.shape.clone(),
-                    main: main[e],
-                    incoming: Vec::new(),
-                    kind: TrackKind::Lane(LaneTrack {
-                        street,
-                        exits: Vec::new(),
-                        outer,
-                        inner: NONE,
-                    }),
-                    pieces: vec![Piece {
-                        lane: Some(l),
-                        start: 0.0,
-                        length,
-                        scale: scale(lane.length, length),
-                    }],
-                });
-            }
-            builder.streets.push(Street {
-                edge: EdgeIx(e as u32),
-                lanes,
-                main: main[e],
-                movements: Vec::new(),
-                lane_metres,
-            });
+        for e in (0..network.edges.len()).filter(|&e| in_use[e]) {
+            builder.add_street(e, usable, main[e]);
         }
         builder
     }
 
-    /// The network's lane and its number on the edge.
-    fn lane_ids(&self, track: u32) -> (LaneIx, u32) {
-        let lane = self.tracks[track as usize].pieces[0]
-            .lane
-            .unwrap_or(LaneIx(0));
-        (lane, self.network.lanes[lane.index()].index)
+    fn add_street(&mut self, edge: usize, usable: &[bool], main: bool) {
+        let street = self.streets.len() as u32;
+        let mut lanes: Vec<u32> = Vec::new();
+        let mut lane_metres = 0.0;
+        let mut previous: Option<u32> = None;
+        for l in usable_lanes(self.network, edge, usable) {
+            let lane = &self.network.lanes[l.index()];
+            let track = self.tracks.len() as u32;
+            let mut outer = NONE;
+            if let Some(&before) = lanes.last()
+                && previous.map(|index| index + 1) == Some(lane.index)
+            {
+                outer = before;
+                if let TrackKind::Lane(data) = &mut self.tracks[before as usize].kind {
+                    data.inner = track;
+                }
+            }
+            previous = Some(lane.index);
+            let length = lane.shape.length();
+            lane_metres += length;
+            self.track_of_lane[l.index()] = track;
+            lanes.push(track);
+            self.tracks.push(Track {
+                length,
+                limit: lane.speed_limit.max(1.0),
+                shape: lane.shape.clone(),
+                main,
+                incoming: Vec::new(),
+                kind: TrackKind::Lane(LaneTrack {
+                    street,
+                    exits: Vec::new(),
+                    outer,
+                    inner: NONE,
+                }),
+                pieces: vec![Piece {
+                    lane: Some(l),
+                    start: 0.0,
+                    length,
+                    offset: 0.0,
+                    scale: scale(lane.length, length),
+                }],
+            });
+        }
+        self.streets.push(Street {
+            edge: EdgeIx(edge as u32),
+            lanes,
+            main,
+            movements: Vec::new(),
+            lane_metres,
+        });
     }
 
     fn add_way(&mut self, way: &Way) {
-        let from = self.track_of_lane[way.from.index()];
-        let to = self.track_of_lane[way.to.index()];
-        if from == NONE || to == NONE {
+        let network = self.network;
+        if self.track_of_lane[way.from.index()] == NONE
+            || self.track_of_lane[way.to.index()] == NONE
+        {
             return;
         }
-        let network = self.network;
-        let main = self.tracks[from as usize].main && self.tracks[to as usize].main;
         let via: &[LaneIx] = way
             .connection
             .map_or(&[], |c| &network.connections[c.index()].via);
-        // A second internal lane means that SUMO has a waiting place after the first.
-        let groups: Vec<&[LaneIx]> = match via.len() {
-            0 => vec![&[]],
-            1 => vec![via],
-            _ => vec![&via[..1], &via[1..]],
-        };
-        let first = self.tracks.len() as u32;
-        let count = groups.len();
-        let mut ids = Vec::new();
-        for (g, lanes) in groups.iter().enumerate() {
-            let id = self.tracks.len() as u32;
-            let (shape, pieces, limit) = self.crossing_shape(way, lanes, g == 0, g + 1 == count);
-            self.tracks.push(Track {
-                length: shape.length(),
-                limit,
-                shape,
-                main,
-                incoming: vec![if g == 0 { from } else { id - 1 }],
-                kind: TrackKind::Crossing(Crossing {
-                    connection: way.connection,
-                    next: if g + 1 == count { to } else { id + 1 },
-                    to_lane: to,
-                    entry: g == 0,
-                    signal: way
-                        .connection
-                        .and_then(|c| network.connections[c.index()].signal)
-                        .map(|(s, link)| (s.0, link)),
-                    conflicts: Vec::new(),
-                    keep_clear: false,
-                }),
-                pieces,
-            });
-            ids.push(id);
-        }
-        self.tracks[to as usize]
-            .incoming
-            .push(first + count as u32 - 1);
-        let to_street = self.tracks[to as usize].lane().map_or(NONE, |l| l.street);
-        let street = match &mut self.tracks[from as usize].kind {
-            TrackKind::Lane(lane) => {
-                lane.exits.push(Exit {
-                    first,
-                    to_lane: to,
-                    to_street,
-                });
-                lane.street
-            }
-            TrackKind::Crossing(_) => return,
-        };
-        let movements = &mut self.streets[street as usize].movements;
-        if !movements.iter().any(|m| m.to == to_street) {
-            movements.push(Movement {
-                to: to_street,
-                turn: way.turn,
-            });
-        }
-        if let Some(c) = way.connection {
-            let junction = network.connections[c.index()].junction;
-            self.crossings[junction.index()].push((c, ids));
-        }
-    }
-
-    /// The shape of a way inside a junction, without a gap to what comes before and after.
-    fn crossing_shape(
-        &self,
-        way: &Way,
-        lanes: &[LaneIx],
-        first: bool,
-        last: bool,
-    ) -> (Polyline, Vec<Piece>, f64) {
-        let network = self.network;
         let begin = network.lanes[way.from.index()].shape.points();
         let end = network.lanes[way.to.index()].shape.points();
-        let mut points: Vec<Point> = Vec::new();
-        let mut pieces = Vec::new();
-        let mut limit = f64::INFINITY;
         let far = |points: &[Point], p: Point| points.last().is_none_or(|q| q.distance(p) > 1e-3);
-        if first {
-            points.extend(begin.last());
-        }
-        let mut start = 0.0;
-        for l in lanes {
+        // From the end of one lane to the beginning of the other, without a gap.
+        let mut points: Vec<Point> = begin.last().copied().into_iter().collect();
+        let mut pieces: Vec<Piece> = Vec::new();
+        let mut limit = f64::INFINITY;
+        for l in via {
             let lane = &network.lanes[l.index()];
             for &p in lane.shape.points() {
                 if far(&points, p) {
@@ -613,22 +581,23 @@ impl<'a> Builder<'a> {
                 }
             }
             limit = limit.min(lane.speed_limit.max(1.0));
-            let here = arc_length(&points);
+            let start = pieces.last().map_or(0.0, |p| p.start + p.length);
+            let length = arc_length(&points) - start;
             pieces.push(Piece {
                 lane: Some(*l),
                 start,
-                length: here - start,
-                scale: scale(lane.length, here - start),
+                length,
+                offset: 0.0,
+                scale: scale(lane.length, length),
             });
-            start = here;
         }
-        if last && lanes.is_empty() && way.connection.is_none() {
+        if way.connection.is_none() {
             turn_back(&mut points, begin, end);
         }
-        if last && far(&points, end[0]) {
+        if far(&points, end[0]) {
             points.push(end[0]);
         }
-        if lanes.is_empty() {
+        if via.is_empty() {
             limit = if way.connection.is_none() {
                 TURN_BACK_SPEED
             } else {
@@ -638,19 +607,110 @@ impl<'a> Builder<'a> {
             pieces.push(Piece {
                 lane: None,
                 start: 0.0,
-                length: 0.0,
+                length: arc_length(&points),
+                offset: 0.0,
                 scale: 0.0,
             });
         }
-        let shape = Polyline::new(points).unwrap_or_else(|| {
-            network.lanes[way.to.index()].shape.clone() // not reached: the points come from finite shapes
-        });
-        (shape, pieces, limit)
+        let waiting = (pieces.len() > 1).then(|| pieces[0].length);
+        if let Some(shape) = Polyline::new(points) {
+            self.paths.push(WayPath {
+                way: *way,
+                shape,
+                waiting,
+                pieces,
+                limit,
+            });
+        }
+    }
+
+    /// Makes the tracks of a way, cut at its waiting place if it has one.
+    fn add_tracks(&mut self, path: &WayPath, waiting: Option<f64>) -> Vec<u32> {
+        let network = self.network;
+        let from = self.track_of_lane[path.way.from.index()];
+        let to = self.track_of_lane[path.way.to.index()];
+        let first = self.tracks.len() as u32;
+        let length = path.shape.length();
+        let cuts = match waiting {
+            Some(w) => vec![0.0, w, length],
+            None => vec![0.0, length],
+        };
+        let count = cuts.len() - 1;
+        for k in 0..count {
+            let id = first + k as u32;
+            let shape = if count == 1 {
+                path.shape.clone()
+            } else {
+                part(&path.shape, cuts[k], cuts[k + 1])
+            };
+            self.tracks.push(Track {
+                length: shape.length(),
+                limit: path.limit,
+                shape,
+                main: self.tracks[from as usize].main && self.tracks[to as usize].main,
+                incoming: vec![if k == 0 { from } else { id - 1 }],
+                kind: TrackKind::Crossing(Crossing {
+                    connection: path.way.connection,
+                    next: if k + 1 == count { to } else { id + 1 },
+                    to_lane: to,
+                    entry: k == 0,
+                    signal: path
+                        .way
+                        .connection
+                        .and_then(|c| network.connections[c.index()].signal)
+                        .map(|(s, link)| (s.0, link)),
+                    conflicts: Vec::new(),
+                    keep_clear: false,
+                    before: if k == 0 { NONE } else { id - 1 },
+                }),
+                pieces: part_pieces(&path.pieces, cuts[k], cuts[k + 1]),
+            });
+        }
+        let last = first + count as u32 - 1;
+        self.tracks[to as usize].incoming.push(last);
+        let to_street = self.tracks[to as usize].lane().map_or(NONE, |l| l.street);
+        if let TrackKind::Lane(lane) = &mut self.tracks[from as usize].kind {
+            lane.exits.push(Exit {
+                first,
+                to_lane: to,
+                to_street,
+            });
+            let movements = &mut self.streets[lane.street as usize].movements;
+            if !movements.iter().any(|m| m.to == to_street) {
+                movements.push(Movement {
+                    to: to_street,
+                    turn: path.way.turn,
+                });
+            }
+        }
+        (first..=last).collect()
     }
 
     fn finish(mut self, avoided: Vec<EdgeIx>) -> Roads {
-        for ways in &self.crossings {
-            conflicts::find(self.network, ways, &mut self.tracks);
+        let paths = std::mem::take(&mut self.paths);
+        let mut by_junction: Vec<Vec<usize>> = vec![Vec::new(); self.network.junctions.len()];
+        for (i, path) in paths.iter().enumerate() {
+            match path.connection() {
+                Some(c) => {
+                    by_junction[self.network.connections[c.index()].junction.index()].push(i);
+                }
+                None => {
+                    self.add_tracks(path, None);
+                }
+            }
+        }
+        for members in &by_junction {
+            let ways: Vec<&WayPath> = members.iter().map(|&i| &paths[i]).collect();
+            let meetings = conflicts::find(self.network, &ways);
+            let tracks: Vec<Vec<u32>> = ways
+                .iter()
+                .enumerate()
+                .map(|(k, way)| {
+                    let waiting = conflicts::waiting_place(way, k, &meetings);
+                    self.add_tracks(way, waiting)
+                })
+                .collect();
+            conflicts::assign(&meetings, &tracks, &mut self.tracks);
         }
         let mut main_metres = 0.0;
         let mut side_metres = 0.0;
@@ -679,6 +739,43 @@ impl<'a> Builder<'a> {
             avoided,
         }
     }
+}
+
+/// The part of a line between two arc lengths.
+fn part(line: &Polyline, from: f64, to: f64) -> Polyline {
+    let mut points = vec![line.point_at(from)];
+    let mut s = 0.0;
+    for pair in line.points().windows(2) {
+        s += pair[0].distance(pair[1]);
+        if s > from + 1e-6 && s < to - 1e-6 {
+            points.push(pair[1]);
+        }
+    }
+    points.push(line.point_at(to));
+    Polyline::new(points).unwrap_or_else(|| line.clone())
+}
+
+/// The pieces of a way between two arc lengths, in the coordinates of the part.
+fn part_pieces(pieces: &[Piece], from: f64, to: f64) -> Vec<Piece> {
+    let mut parts: Vec<Piece> = pieces
+        .iter()
+        .filter(|p| p.start < to - 1e-6 && p.start + p.length > from + 1e-6)
+        .map(|p| {
+            let begin = p.start.max(from);
+            Piece {
+                lane: p.lane,
+                start: begin - from,
+                length: (p.start + p.length).min(to) - begin,
+                offset: begin - p.start,
+                scale: p.scale,
+            }
+        })
+        .collect();
+    if parts.is_empty() {
+        // A way of no length.
+        parts.extend(pieces.last().copied());
+    }
+    parts
 }
 
 fn scale(sumo: f64, arc: f64) -> f64 {

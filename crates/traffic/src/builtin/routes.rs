@@ -17,23 +17,18 @@ const BUSY: f64 = 0.5;
 /// Side streets fuller than this are taken only if there is nothing else.
 const FULL: f64 = 0.75;
 
+/// A lack of vehicles on the main road counts twice once it has lasted this long, in calls (one a second).
+const LASTING: f64 = 120.0;
+
 impl Motion {
-    /// Sets how turning is bent, from where vehicles are and mean to go.
+    /// Sets how turning is bent, from where vehicles are.
     pub(crate) fn control_density(&mut self) {
         let streets = &self.roads.streets;
         self.load.iter_mut().for_each(|l| *l = 0.0);
         let mut on_main = 0_usize;
         for vehicle in &self.vehicles {
             let track = &self.roads.tracks[vehicle.track as usize];
-            let main = match (&track.kind, vehicle.wants.first()) {
-                // Those who are about to change over count where they go, or the control would act too late.
-                (TrackKind::Lane(_), Some(want)) => streets[want as usize].main,
-                (TrackKind::Lane(lane), None) => streets[lane.street as usize].main,
-                (TrackKind::Crossing(crossing), _) => {
-                    self.roads.tracks[crossing.to_lane as usize].main
-                }
-            };
-            on_main += usize::from(main);
+            on_main += usize::from(track.main);
             if let TrackKind::Lane(lane) = &track.kind {
                 self.load[lane.street as usize] += vehicle.space();
             }
@@ -43,7 +38,10 @@ impl Motion {
         }
         if self.main_target > 0 {
             let lack = (self.main_target as f64 - on_main as f64) / self.main_target as f64;
-            self.bias = libm::exp((self.config.density_gain * lack).clamp(-4.0, 4.0));
+            // A lasting lack adds up, so that it goes away however hard the side streets let vehicles out.
+            self.lasting_lack = (self.lasting_lack + lack / LASTING).clamp(-0.2, 0.2);
+            let strength = self.config.density_gain * (lack + self.lasting_lack);
+            self.bias = libm::exp(strength.clamp(-6.0, 6.0));
         }
     }
 
