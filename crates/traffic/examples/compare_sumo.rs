@@ -1,12 +1,14 @@
 //! Compares the built-in traffic with SUMO on the same net: mean speed, share stopped, headways and flow on the main road.
 //!
 //! ```text
-//! cargo run --release -p covey-traffic --example compare_sumo -- NET OUT_DIR [--sumo PATH] [--seed N] [--ring] DENSITY...
+//! cargo run --release -p covey-traffic --example compare_sumo -- NET OUT_DIR [--sumo PATH] [--seeds N] [--ring] DENSITY...
 //! ```
 //!
 //! Both get the same vehicles at the same first places and 300 s of warm-up. With `--ring` nobody turns off the main road and
 //! the side streets are empty. Otherwise SUMO's vehicles follow routes drawn beforehand with the same turn shares, bent by
-//! the mean factor that kept the built-in main road at its density. Without `--sumo` only the built-in figures are printed.
+//! the mean factor that kept the built-in main road at its density; since nothing keeps SUMO's main road there, a third row
+//! gives the built-in traffic with as many vehicles on the main road as SUMO had. Without `--sumo` only the built-in figures
+//! are printed.
 #![allow(clippy::print_stdout, reason = "it is a command")]
 
 use covey_traffic::Source;
@@ -38,6 +40,7 @@ struct Sighting {
 /// Statistics of the main road.
 #[derive(Default)]
 struct Statistics {
+    runs: usize,
     samples: usize,
     vehicles: f64,
     main: f64,
@@ -87,6 +90,17 @@ impl Roads {
 }
 
 impl Statistics {
+    /// Begins another run, whose times have nothing to do with those before.
+    fn begin(&mut self) {
+        self.runs += 1;
+        self.last_passage.clear();
+        self.before.clear();
+    }
+
+    fn main_density(&self, roads: &Roads) -> f64 {
+        self.main / self.samples as f64 / roads.lane_km
+    }
+
     fn add(&mut self, roads: &Roads, time: f64, sightings: &[Sighting]) {
         self.last_passage.resize(roads.main.len(), f64::NAN);
         self.samples += 1;
@@ -131,11 +145,12 @@ impl Statistics {
         };
         let mean = headways.iter().sum::<f64>() / headways.len().max(1) as f64;
         let n = self.samples as f64;
-        let flow = self.passages as f64 / MEASURED * 3600.0 / roads.detectors as f64;
+        let seconds = self.runs as f64 * MEASURED;
+        let flow = self.passages as f64 / seconds * 3600.0 / roads.detectors as f64;
         format!(
             "| {density:.2} | {name} | {:.0} | {:.1} | {:.2} | {:.1} | {flow:.0} | {mean:.2} | {:.2} / {:.2} / {:.2} |",
             self.vehicles / n,
-            self.main / n / roads.lane_km,
+            self.main_density(roads),
             self.speed / self.main,
             100.0 * self.stopped / self.main,
             quantile(0.1),
@@ -149,33 +164,33 @@ struct Options {
     net: PathBuf,
     out: PathBuf,
     sumo: Option<PathBuf>,
-    seed: u64,
+    seeds: u64,
     ring: bool,
     densities: Vec<f64>,
 }
 
 fn options() -> Result<Options, Failure> {
     let mut plain = Vec::new();
-    let (mut sumo, mut seed, mut ring) = (None, 1, false);
+    let (mut sumo, mut seeds, mut ring) = (None, 1, false);
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--sumo" => sumo = args.next().map(PathBuf::from),
-            "--seed" => seed = args.next().ok_or("--seed needs a number")?.parse()?,
+            "--seeds" => seeds = args.next().ok_or("--seeds needs a number")?.parse()?,
             "--ring" => ring = true,
             _ => plain.push(arg),
         }
     }
     if plain.len() < 3 {
         return Err(
-            "usage: compare_sumo NET OUT_DIR [--sumo PATH] [--seed N] [--ring] DENSITY...".into(),
+            "usage: compare_sumo NET OUT_DIR [--sumo PATH] [--seeds N] [--ring] DENSITY...".into(),
         );
     }
     Ok(Options {
         net: plain[0].clone().into(),
         out: plain[1].clone().into(),
         sumo,
-        seed,
+        seeds,
         ring,
         densities: plain[2..]
             .iter()
@@ -194,22 +209,51 @@ fn main() -> Result<(), Failure> {
     println!("|---|---|---|---|---|---|---|---|---|");
     for &density in &options.densities {
         let config = config(density, options.ring);
-        let start = Builtin::new(
-            &network,
-            &BuiltinConfig {
-                warmup_s: 0.0,
-                ..config.clone()
-            },
-            options.seed,
-        )?;
-        let roads = Roads::new(&network, &start);
-        let (mut ours, bias, actions) = run_builtin(&network, &config, options.seed, &roads)?;
+        let unmoved = BuiltinConfig {
+            warmup_s: 0.0,
+            ..config.clone()
+        };
+        let first = Builtin::new(&network, &unmoved, 1)?;
+        let roads = Roads::new(&network, &first);
+        let (mut ours, mut theirs) = (Statistics::default(), Statistics::default());
+        for seed in 1..=options.seeds {
+            let (bias, actions) = run_builtin(&network, &config, seed, &roads, &mut ours)?;
+            println!("<!-- seed {seed}: bias {bias:.2}, {actions} -->");
+            if let Some(sumo) = &options.sumo {
+                let start = Builtin::new(&network, &unmoved, seed)?;
+                let run = SumoRun {
+                    options: &options,
+                    sumo,
+                    network: &network,
+                    roads: &roads,
+                    seed,
+                };
+                run.run(start, bias, &mut theirs)?;
+            }
+        }
         println!("{}", ours.row("built-in", density, &roads));
-        if let Some(sumo) = &options.sumo {
-            let mut theirs = run_sumo(&options, sumo, &network, start, bias, &roads)?;
+        if options.sumo.is_some() {
             println!("{}", theirs.row("SUMO", density, &roads));
         }
-        println!("<!-- bias {bias:.2}, {actions} -->");
+        if options.sumo.is_some() && !options.ring {
+            let found = theirs.main_density(&roads);
+            let summary = first.summary();
+            let side_km = (summary.vehicles - summary.on_main) as f64 / summary.side_density;
+            let on_side = summary.vehicles as f64 - found * roads.lane_km;
+            let alike = BuiltinConfig {
+                main_density: found,
+                side_density: on_side / side_km,
+                ..config.clone()
+            };
+            let mut matched = Statistics::default();
+            for seed in 1..=options.seeds {
+                run_builtin(&network, &alike, seed, &roads, &mut matched)?;
+            }
+            println!(
+                "{}",
+                matched.row("built-in, SUMO's density", density, &roads)
+            );
+        }
     }
     Ok(())
 }
@@ -238,10 +282,11 @@ fn run_builtin(
     config: &BuiltinConfig,
     seed: u64,
     roads: &Roads,
-) -> Result<(Statistics, f64, String), Failure> {
+    statistics: &mut Statistics,
+) -> Result<(f64, String), Failure> {
     let mut traffic = Builtin::new(network, config, seed)?;
     let mut frame = Frame::default();
-    let mut statistics = Statistics::default();
+    statistics.begin();
     let every = (SAMPLE * 1000.0 / f64::from(config.step_ms)) as usize;
     let steps = (MEASURED / SAMPLE) as usize * every;
     let mut bias = 0.0;
@@ -254,7 +299,7 @@ fn run_builtin(
         }
     }
     let bias = libm::exp(bias / (steps + 1) as f64);
-    Ok((statistics, bias, format!("{:?}", traffic.interventions())))
+    Ok((bias, format!("{:?}", traffic.interventions())))
 }
 
 fn sighting(vehicle: &VehicleState) -> Option<Sighting> {
@@ -334,109 +379,119 @@ fn route(
     text
 }
 
-fn run_sumo(
-    options: &Options,
-    sumo: &Path,
-    network: &Network,
-    mut start: Builtin,
-    bias: f64,
-    roads: &Roads,
-) -> Result<Statistics, Failure> {
-    let mut frame = Frame::default();
-    start.next_frame(&mut frame)?;
-    let mut random = Random(options.seed);
-    let mut text = String::from(
-        "<routes>\n<vType id=\"car\" length=\"5\" width=\"2\" minGap=\"2.5\" accel=\"2.6\" decel=\"4.5\" sigma=\"0.5\" tau=\"1\" speedFactor=\"normc(1,0.1,0.2,2)\"/>\n<vType id=\"heavy\" length=\"13\" width=\"2.6\" minGap=\"2.5\" accel=\"1.3\" decel=\"4.0\" sigma=\"0.5\" tau=\"1\" maxSpeed=\"36.11\" speedFactor=\"normc(1,0.05,0.2,2)\"/>\n",
-    );
-    for vehicle in &frame.vehicles {
-        let Some(lane) = vehicle.lane else { continue };
-        let lane = &network.lanes[lane.index()];
-        let kind = if vehicle.body.kind == BodyKind::Heavy {
-            "heavy"
-        } else {
-            "car"
-        };
-        let edges = route(
-            network,
-            roads,
-            lane.edge.index(),
-            options.ring,
-            bias,
-            &mut random,
-        );
-        let _ = writeln!(
-            text,
-            "<vehicle id=\"{}\" type=\"{kind}\" depart=\"0\" departLane=\"{}\" departPos=\"{:.2}\" departSpeed=\"0\" insertionChecks=\"none\"><route edges=\"{edges}\"/></vehicle>",
-            vehicle.id.0, lane.index, vehicle.lane_position
-        );
-    }
-    text.push_str("</routes>\n");
-    let file = |name: &str| options.out.join(name);
-    std::fs::write(file("population.rou.xml"), text)?;
-    let state = file("state.xml.gz");
-    // SUMO's lights start at second 0; ours stand at their time -300 s, so both see the same phases only if the cycle
-    // divides 300 s. That does not matter for means over two cycles.
-    let warm = Command::new(sumo)
-        .arg("-n")
-        .arg(&options.net)
-        .arg("-r")
-        .arg(file("population.rou.xml"))
-        .args(["--step-length", "0.25", "--no-step-log", "--no-warnings"])
-        .args([
-            "--time-to-teleport",
-            "-1",
-            "--seed",
-            &options.seed.to_string(),
-        ])
-        .args(["--end", "300", "--save-state.times", "299"])
-        .arg("--save-state.files")
-        .arg(&state)
-        .stdout(Stdio::null())
-        .status()?;
-    if !warm.success() {
-        return Err("SUMO failed in the warm-up".into());
-    }
-    let csv = file("fcd.csv");
-    let end = 299.0 + MEASURED + SAMPLE;
-    let run = Command::new(sumo)
-        .arg("-n")
-        .arg(&options.net)
-        .arg("-r")
-        .arg(file("population.rou.xml"))
-        .args(["--step-length", "0.05", "--no-step-log", "--no-warnings"])
-        .args([
-            "--time-to-teleport",
-            "-1",
-            "--seed",
-            &options.seed.to_string(),
-        ])
-        .args(["--begin", "299", "--end", &end.to_string()])
-        .arg("--load-state")
-        .arg(&state)
-        .arg("--fcd-output")
-        .arg(&csv)
-        .args([
-            "--fcd-output.attributes",
-            "speed,lane,pos",
-            "--device.fcd.period",
-            "0.5",
-        ])
-        .stdout(Stdio::null())
-        .status()?;
-    if !run.success() {
-        return Err("SUMO failed".into());
-    }
-    read_fcd(&csv, network, roads)
+struct SumoRun<'a> {
+    options: &'a Options,
+    sumo: &'a Path,
+    network: &'a Network,
+    roads: &'a Roads,
+    seed: u64,
 }
 
-fn read_fcd(csv: &Path, network: &Network, roads: &Roads) -> Result<Statistics, Failure> {
+impl SumoRun<'_> {
+    fn run(
+        &self,
+        mut start: Builtin,
+        bias: f64,
+        statistics: &mut Statistics,
+    ) -> Result<(), Failure> {
+        let SumoRun {
+            options,
+            sumo,
+            network,
+            roads,
+            seed,
+        } = *self;
+        let mut frame = Frame::default();
+        start.next_frame(&mut frame)?;
+        let mut random = Random(seed);
+        let mut text = String::from(
+            "<routes>\n<vType id=\"car\" length=\"5\" width=\"2\" minGap=\"2.5\" accel=\"2.6\" decel=\"4.5\" sigma=\"0.5\" tau=\"1\" speedFactor=\"normc(1,0.1,0.2,2)\"/>\n<vType id=\"heavy\" length=\"13\" width=\"2.6\" minGap=\"2.5\" accel=\"1.3\" decel=\"4.0\" sigma=\"0.5\" tau=\"1\" maxSpeed=\"36.11\" speedFactor=\"normc(1,0.05,0.2,2)\"/>\n",
+        );
+        for vehicle in &frame.vehicles {
+            let Some(lane) = vehicle.lane else { continue };
+            let lane = &network.lanes[lane.index()];
+            let kind = if vehicle.body.kind == BodyKind::Heavy {
+                "heavy"
+            } else {
+                "car"
+            };
+            let edges = route(
+                network,
+                roads,
+                lane.edge.index(),
+                options.ring,
+                bias,
+                &mut random,
+            );
+            let _ = writeln!(
+                text,
+                "<vehicle id=\"{}\" type=\"{kind}\" depart=\"0\" departLane=\"{}\" departPos=\"{:.2}\" departSpeed=\"0\" insertionChecks=\"none\"><route edges=\"{edges}\"/></vehicle>",
+                vehicle.id.0, lane.index, vehicle.lane_position
+            );
+        }
+        text.push_str("</routes>\n");
+        let file = |name: &str| options.out.join(name);
+        std::fs::write(file("population.rou.xml"), text)?;
+        let state = file("state.xml.gz");
+        // SUMO's lights start at second 0; ours stand at their time -300 s, so both see the same phases only if the cycle
+        // divides 300 s. That does not matter for means over two cycles.
+        let warm = Command::new(sumo)
+            .arg("-n")
+            .arg(&options.net)
+            .arg("-r")
+            .arg(file("population.rou.xml"))
+            .args(["--step-length", "0.25", "--no-step-log", "--no-warnings"])
+            .args(["--time-to-teleport", "-1", "--seed", &seed.to_string()])
+            .args(["--end", "300", "--save-state.times", "299"])
+            .arg("--save-state.files")
+            .arg(&state)
+            .stdout(Stdio::null())
+            .status()?;
+        if !warm.success() {
+            return Err("SUMO failed in the warm-up".into());
+        }
+        let csv = file("fcd.csv");
+        let end = 299.0 + MEASURED + SAMPLE;
+        let run = Command::new(sumo)
+            .arg("-n")
+            .arg(&options.net)
+            .arg("-r")
+            .arg(file("population.rou.xml"))
+            .args(["--step-length", "0.05", "--no-step-log", "--no-warnings"])
+            .args(["--time-to-teleport", "-1", "--seed", &seed.to_string()])
+            .args(["--begin", "299", "--end", &end.to_string()])
+            .arg("--load-state")
+            .arg(&state)
+            .arg("--fcd-output")
+            .arg(&csv)
+            .args([
+                "--fcd-output.attributes",
+                "speed,lane,pos",
+                "--device.fcd.period",
+                "0.5",
+            ])
+            .stdout(Stdio::null())
+            .status()?;
+        if !run.success() {
+            return Err("SUMO failed".into());
+        }
+        statistics.begin();
+        read_fcd(&csv, network, roads, statistics)
+    }
+}
+
+fn read_fcd(
+    csv: &Path,
+    network: &Network,
+    roads: &Roads,
+    statistics: &mut Statistics,
+) -> Result<(), Failure> {
     let by_name: std::collections::HashMap<&str, usize> = network
         .lanes
         .iter()
         .enumerate()
         .map(|(i, l)| (l.name.as_str(), i))
         .collect();
-    let mut statistics = Statistics::default();
     let mut lines = std::io::BufReader::new(std::fs::File::open(csv)?).lines();
     let header = lines.next().ok_or("empty FCD")??;
     let columns: Vec<&str> = header.split(';').collect();
@@ -479,5 +534,5 @@ fn read_fcd(csv: &Path, network: &Network, roads: &Roads) -> Result<Statistics, 
         }
     }
     statistics.add(roads, now, &sightings);
-    Ok(statistics)
+    Ok(())
 }

@@ -346,3 +346,108 @@ fn a_density_that_does_not_fit_is_refused() {
         "{error}"
     );
 }
+
+fn corridor() -> Network {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../scenarios/tamagawa/tamagawa.net.xml.gz");
+    Network::read(&path, covey_world::xml::Limits::default())
+        .unwrap()
+        .0
+}
+
+#[test]
+fn the_corridor_flows_without_overlaps_or_red_runs() {
+    let network = corridor();
+    let config = BuiltinConfig {
+        warmup_s: 60.0,
+        ..BuiltinConfig::default()
+    };
+    let seen = watch(&network, &config, 1, 8.0);
+    assert_eq!((seen.lane_overlaps, seen.body_overlaps), (0, 0), "{seen:?}");
+    assert_eq!((seen.red_runs, seen.jumps), (0, 0), "{seen:?}");
+    assert!(seen.turns > 50, "{seen:?}");
+}
+
+#[test]
+fn the_main_road_keeps_its_density_and_the_population_is_exact() {
+    let network = corridor();
+    let config = BuiltinConfig {
+        main_density: 20.0,
+        warmup_s: 300.0,
+        warmup_step_ms: 500,
+        ..BuiltinConfig::default()
+    };
+    let mut traffic = Builtin::new(&network, &config, 3).unwrap();
+    let mut frame = Frame::default();
+    traffic.next_frame(&mut frame).unwrap();
+    let summary = traffic.summary();
+    let main = (traffic.main_lane_km() * 20.0).round() as usize;
+    assert!(summary.vehicles > main && frame.vehicles.len() == summary.vehicles);
+    assert!(
+        (summary.main_density - 20.0).abs() < 2.0,
+        "the main road has {} of 20 vehicles per km and lane",
+        summary.main_density
+    );
+    assert!(
+        summary.mean_speed > 2.0 && summary.stopped < 0.7,
+        "{summary:?}"
+    );
+}
+
+#[test]
+fn heavy_vehicles_come_in_the_share_asked_for() {
+    let network = ring(4000.0, 3, 13.9);
+    let config = BuiltinConfig {
+        heavy_share: 0.25,
+        warmup_s: 0.0,
+        ..config(30.0, 0.0)
+    };
+    let mut traffic = Builtin::new(&network, &config, 5).unwrap();
+    let mut frame = Frame::default();
+    traffic.next_frame(&mut frame).unwrap();
+    let heavy = frame
+        .vehicles
+        .iter()
+        .filter(|v| v.body == covey_world::Body::HEAVY)
+        .count();
+    let share = heavy as f64 / frame.vehicles.len() as f64;
+    assert!((share - 0.25).abs() < 0.06, "{share}");
+}
+
+/// A vehicle that must yield crosses a priority junction only in gaps: those with right of way hardly brake.
+#[test]
+fn side_streets_yield_at_priority_junctions() {
+    let network = grid(&Grid {
+        columns: 1,
+        rows: 1,
+        spacing: 400.0,
+        signals: false,
+        split_turns: false,
+        ..Grid::default()
+    });
+    let config = BuiltinConfig {
+        heavy_share: 0.0,
+        ..config(12.0, 12.0)
+    };
+    let mut traffic = Builtin::new(&network, &config, 1).unwrap();
+    let mut frame = Frame::default();
+    let mut stopped = [0, 0];
+    for _ in 0..2400 {
+        traffic.next_frame(&mut frame).unwrap();
+        for v in &frame.vehicles {
+            let Some(lane) = v.lane else { continue };
+            let lane = &network.lanes[lane.index()];
+            let edge = &network.edges[lane.edge.index()];
+            let junction = edge.to.map(|j| network.junctions[j.index()].name.as_str());
+            if junction == Some("j0.0") && lane.length - v.lane_position < 30.0 && v.speed < 0.1 {
+                stopped[usize::from(edge.name.starts_with("main"))] += 1;
+            }
+        }
+    }
+    assert!(
+        stopped[0] > 5 * stopped[1],
+        "side streets stand {} vehicle-steps, the main road {}",
+        stopped[0],
+        stopped[1]
+    );
+}

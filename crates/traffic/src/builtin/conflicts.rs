@@ -11,7 +11,7 @@ use covey_world::{Point, Polyline};
 /// Two centre lines nearer than this (m) cannot be used side by side: half a car plus half a heavy vehicle, and a little.
 const CLEARANCE: f64 = 2.5;
 /// Ways from the same lane part where their centre lines are this far apart, m.
-const PARTING: f64 = 2.2;
+const PARTING: f64 = 2.5;
 /// Distance between the points at which shapes are compared, m.
 const SAMPLE: f64 = 0.5;
 
@@ -92,14 +92,18 @@ pub(crate) fn assign(encounters: &[Encounter], cut: &[Vec<u32>], tracks: &mut [T
                 let length_b = tracks[b as usize].length;
                 let last = k + 1 == cut[i].len() && l + 1 == cut[j].len();
                 let meeting = match encounter.meeting {
-                    Meeting::Diverge if k + l > 0 => None,
-                    Meeting::Merge if !last => Some(Meeting::Cross),
-                    meeting => Some(meeting),
+                    Meeting::Merge if !last => Meeting::Cross,
+                    meeting => meeting,
                 };
-                let za = clip(encounter.zones.0, start_a, length_a);
-                let zb = clip(encounter.zones.1, start_b, length_b);
+                let mut za = clip(encounter.zones.0, start_a, length_a);
+                let mut zb = clip(encounter.zones.1, start_b, length_b);
+                if meeting == Meeting::Diverge {
+                    // Counted from the lane's end, so that places on the two tracks can be compared.
+                    za = za.map(|z| (-start_a, z.1));
+                    zb = zb.map(|z| (-start_b, z.1));
+                }
                 start_b += length_b;
-                if let (Some(meeting), Some(za), Some(zb)) = (meeting, za, zb) {
+                if let (Some(za), Some(zb)) = (za, zb) {
                     let (ya, yb) = encounter.yields;
                     push(tracks, a, conflict(b, meeting, (za, zb), (ya, yb)));
                     push(tracks, b, conflict(a, meeting, (zb, za), (yb, ya)));
@@ -190,7 +194,7 @@ fn near(samples: &[Point], length: f64, other: &[Point], reach: f64) -> Option<(
     let close = |p: &Point| {
         other
             .iter()
-            .any(|q| (q.x - p.x).abs() < reach && p.distance(*q) < reach)
+            .any(|q| squared_distance(*p, *q) < reach * reach)
     };
     let first = samples.iter().position(close)?;
     let last = samples.iter().rposition(close)?;
@@ -198,6 +202,10 @@ fn near(samples: &[Point], length: f64, other: &[Point], reach: f64) -> Option<(
         (first as f64 * step - SAMPLE).max(0.0),
         (last as f64 * step + SAMPLE).min(length),
     ))
+}
+
+fn squared_distance(p: Point, q: Point) -> f64 {
+    (p - q).dot(p - q)
 }
 
 type Zone = ((f64, f64), (f64, f64));
@@ -218,9 +226,10 @@ fn zone(meeting: Meeting, a: (&[Point], f64), b: (&[Point], f64)) -> Option<Zone
             // Only the part from the beginning on: two ways from a lane do not meet again.
             let part = |mine: &[Point], length: f64, its: &[Point]| {
                 let step = length / (mine.len() - 1) as f64;
-                let apart = mine
-                    .iter()
-                    .position(|p| its.iter().all(|q| p.distance(*q) >= PARTING));
+                let apart = mine.iter().position(|p| {
+                    its.iter()
+                        .all(|q| squared_distance(*p, *q) >= PARTING * PARTING)
+                });
                 apart.map_or(length, |k| k as f64 * step)
             };
             Some(((0.0, part(a.0, la, b.0)), (0.0, part(b.0, lb, a.0))))

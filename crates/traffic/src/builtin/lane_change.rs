@@ -253,20 +253,22 @@ impl Motion {
 
     fn begin_change(&mut self, i: usize, target: u32) {
         let place = self.place_on(i, target);
+        let half = 0.5 * self.vehicles[i].length();
+        let from = self.behind(&self.vehicles[i], half);
         let vehicle = &mut self.vehicles[i];
-        let old = &self.roads.tracks[vehicle.track as usize];
-        let new = &self.roads.tracks[target as usize];
-        let from = old.shape.point_at(vehicle.position);
-        let to = new.shape.point_at(place);
-        let heading = new.shape.heading_at(place);
-        let ahead = covey_world::Point::from_heading(heading);
-        let lateral = ahead.cross(from - to);
-        // Never 0, which means that no change is under way.
-        vehicle.lateral = if lateral.abs() < 1e-6 { 1e-6 } else { lateral };
-        vehicle.progress = 0.0;
         vehicle.shadow = vehicle.track;
         vehicle.track = target;
-        vehicle.position = place.min(new.length);
+        vehicle.position = place.min(self.roads.tracks[target as usize].length);
+        // The body stays where it is and comes over bit by bit.
+        let to = self.behind(&self.vehicles[i], half);
+        let shape = &self.roads.tracks[target as usize].shape;
+        let ahead = covey_world::Point::from_heading(shape.heading_at(place - half));
+        let lateral = ahead.cross(from - to);
+        let vehicle = &mut self.vehicles[i];
+        // Never 0, which means that no change is under way.
+        vehicle.lateral = if lateral.abs() < 1e-6 { 1e-6 } else { lateral };
+        vehicle.slip = ahead.dot(from - to);
+        vehicle.progress = 0.0;
         vehicle.path.truncate(0);
         vehicle.path_metres = 0.0;
         self.extend_path(i);
@@ -291,6 +293,7 @@ impl Motion {
         }
         if vehicle.progress >= 1.0 {
             vehicle.lateral = 0.0;
+            vehicle.slip = 0.0;
             vehicle.progress = 0.0;
             vehicle.shadow = NONE;
             vehicle.settled = 0.0;

@@ -176,9 +176,9 @@ impl Builtin {
         let roads = &self.motion.roads;
         let track = &roads.tracks[vehicle.track as usize];
         let half = 0.5 * vehicle.length();
-        let centre = self.behind(vehicle, half);
-        let back = self.behind(vehicle, 1.5 * half);
-        let front = self.behind(vehicle, 0.5 * half);
+        let centre = self.motion.behind(vehicle, half);
+        let back = self.motion.behind(vehicle, 1.5 * half);
+        let front = self.motion.behind(vehicle, 0.5 * half);
         let along = front - back;
         let distance = along.length();
         let ahead = if distance > 1e-6 {
@@ -188,7 +188,8 @@ impl Builtin {
         };
         // Smooth at both ends of a lane change.
         let p = vehicle.progress;
-        let aside = vehicle.lateral * (1.0 - p * p * (3.0 - 2.0 * p));
+        let rest = 1.0 - p * p * (3.0 - 2.0 * p);
+        let beside = Point::new(-ahead.y, ahead.x) * vehicle.lateral + ahead * vehicle.slip;
         let (lane, lane_position) = track.report(vehicle.position);
         let next =
             vehicle
@@ -201,7 +202,7 @@ impl Builtin {
                 });
         VehicleState {
             id: VehicleId(i as u32),
-            position: centre + Point::new(-ahead.y, ahead.x) * aside,
+            position: centre + beside * rest,
             heading: ahead.y.atan2(ahead.x),
             speed: vehicle.speed,
             body: vehicle.body,
@@ -209,21 +210,6 @@ impl Builtin {
             lane_position,
             next: next.flatten(),
         }
-    }
-
-    /// The point of a vehicle's way `distance` metres behind its front bumper.
-    fn behind(&self, vehicle: &Vehicle, distance: f64) -> Point {
-        let tracks = &self.motion.roads.tracks;
-        let mut track = &tracks[vehicle.track as usize];
-        let mut at = vehicle.position - distance;
-        for &before in vehicle.trail.as_slice() {
-            if at >= 0.0 {
-                break;
-            }
-            track = &tracks[before as usize];
-            at += track.length;
-        }
-        track.shape.point_at(at)
     }
 }
 

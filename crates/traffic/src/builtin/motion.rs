@@ -10,6 +10,7 @@ use super::occupancy::{Occupancy, shadow_front};
 use super::roads::{Meeting, NONE, Roads, TrackKind};
 use super::signals::{Light, Signals};
 use super::vehicle::{Denial, Vehicle};
+use covey_world::Point;
 
 /// Hardest braking, m/s²: SUMO's emergency deceleration of cars. Only misfortune needs more than the model's `decel`.
 const EMERGENCY: f64 = 9.0;
@@ -276,6 +277,21 @@ impl Motion {
         None
     }
 
+    /// The point of a vehicle's way `distance` metres behind its front bumper.
+    pub(crate) fn behind(&self, vehicle: &Vehicle, distance: f64) -> Point {
+        let tracks = &self.roads.tracks;
+        let mut track = &tracks[vehicle.track as usize];
+        let mut at = vehicle.position - distance;
+        for &before in vehicle.trail.as_slice() {
+            if at >= 0.0 {
+                break;
+            }
+            track = &tracks[before as usize];
+            at += track.length;
+        }
+        track.shape.point_at(at)
+    }
+
     /// The speed of a vehicle after this step and the gates that it is bound to then.
     fn plan(&self, i: usize, dt: f64) -> Plan {
         let me = &self.vehicles[i];
@@ -286,7 +302,8 @@ impl Motion {
         let fastest = (me.speed + model.accel * dt).min(wish.max(me.speed - decel * dt));
         let mut safe = f64::INFINITY;
         // Whatever lies farther away than this cannot matter in this step.
-        let mut horizon = fastest * tau + braking_distance(fastest, decel) + STOP_SHORT;
+        let mut horizon =
+            fastest * tau + braking_distance(fastest, decel) + STOP_SHORT + model.min_gap;
         let mut squeezed = false;
 
         let follow = |gap: f64, leader: &Vehicle, safe: &mut f64, horizon: &mut f64| {
@@ -299,7 +316,7 @@ impl Motion {
                 tau,
             ));
             let stop = gap + braking_distance(leader.speed, leader.model.decel.max(decel));
-            *horizon = horizon.min(stop.max(0.0));
+            *horizon = horizon.min(stop.max(0.0) + model.min_gap);
         };
 
         if let Some(entry) = self.occupancy.ahead(i as u32, me.track) {
@@ -332,6 +349,7 @@ impl Motion {
             }
             let data = &self.roads.tracks[track as usize];
             if data.crossing().is_some() {
+                safe = safe.min(self.conflict_speed(i, track, distance, &mut squeezed));
                 if k >= me.bound {
                     let (answer, force) = self.may_pass(i, k, distance);
                     if answer != Denial::None {
@@ -345,7 +363,6 @@ impl Motion {
                     gates[gate_count] = (k, distance);
                     gate_count += 1;
                 }
-                safe = safe.min(self.conflict_speed(i, track, distance, &mut squeezed));
             }
             let limit = data.limit * me.factor;
             if limit < fastest {
@@ -420,8 +437,9 @@ impl Motion {
                 let back = front - other.length();
                 if conflict.meeting == Meeting::Diverge {
                     // The one in front leads, whoever was bound first.
-                    if front > -start && back < conflict.other_exit {
-                        let gap = back + start - me.model.min_gap;
+                    let mine = -start - conflict.enter;
+                    if front - conflict.other_enter > mine && back < conflict.other_exit {
+                        let gap = back - conflict.other_enter - mine - me.model.min_gap;
                         safe =
                             safe.min(safe_speed(gap, other.speed, decel, other.model.decel, tau));
                     }

@@ -68,8 +68,7 @@ fn place_group(
             most: 0.9 * 1000.0 / space,
         });
     }
-    // Ids follow the order in which candidates were drawn, whatever lane they are on.
-    let mut spots = vec![(NONE, 0.0); wanted];
+    // Ids run along the lanes, so that neighbours on the road are neighbours in memory, at least at first.
     for (&lane, members) in lanes.iter().zip(&shared) {
         let length = roads.tracks[lane as usize].length;
         let taken: f64 = members.iter().map(|&k| candidates[k].space()).sum();
@@ -80,18 +79,12 @@ fn place_group(
         cuts.sort_by(f64::total_cmp);
         let mut filled = 0.0;
         for (&k, cut) in members.iter().zip(&cuts) {
-            filled += candidates[k].space();
-            spots[k] = (lane, cut + filled - candidates[k].model.min_gap);
+            let candidate = &candidates[k];
+            filled += candidate.space();
+            let position = cut + filled - candidate.model.min_gap;
+            let id = vehicles.len() as u64;
+            vehicles.push(vehicle(candidate, seed, id, lane, position));
         }
-    }
-    for ((k, candidate), (track, position)) in candidates.into_iter().enumerate().zip(spots) {
-        vehicles.push(vehicle(
-            candidate,
-            seed,
-            (first + k) as u64,
-            track,
-            position,
-        ));
     }
     Ok(())
 }
@@ -157,10 +150,10 @@ fn share_out(roads: &Roads, lanes: &[u32], candidates: &[Candidate]) -> Vec<Vec<
     shared
 }
 
-fn vehicle(candidate: Candidate, seed: u64, id: u64, track: u32, position: f64) -> Vehicle {
+fn vehicle(candidate: &Candidate, seed: u64, id: u64, track: u32, position: f64) -> Vehicle {
     Vehicle {
         body: candidate.body,
-        model: candidate.model,
+        model: candidate.model.clone(),
         factor: candidate.factor,
         track,
         position,
@@ -175,6 +168,7 @@ fn vehicle(candidate: Candidate, seed: u64, id: u64, track: u32, position: f64) 
         decisions: 0,
         shadow: NONE,
         lateral: 0.0,
+        slip: 0.0,
         progress: 0.0,
         settled: 0.0,
         denial: Denial::None,

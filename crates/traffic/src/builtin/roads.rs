@@ -38,11 +38,11 @@ pub(crate) struct Conflict {
     pub(crate) other: u32,
     /// How they meet.
     pub(crate) meeting: Meeting,
-    /// Where the zone begins on this track.
+    /// Where the zone begins on this track. For tracks from the same lane: where that lane ends, 0 or less.
     pub(crate) enter: f64,
     /// Where it ends on this track.
     pub(crate) exit: f64,
-    /// Where it begins on the other.
+    /// Where it begins on the other, likewise.
     pub(crate) other_enter: f64,
     /// Where it ends on the other.
     pub(crate) other_exit: f64,

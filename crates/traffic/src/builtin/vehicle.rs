@@ -117,6 +117,8 @@ pub(crate) struct Vehicle {
     pub(crate) shadow: u32,
     /// Lateral distance at the beginning of the lane change, m to the left.
     pub(crate) lateral: f64,
+    /// Distance along the lane at that moment, m: places on two lanes of a bend do not lie exactly side by side.
+    pub(crate) slip: f64,
     /// How much of the lane change is done, 0 to 1.
     pub(crate) progress: f64,
     /// Seconds since the last lane change ended.
