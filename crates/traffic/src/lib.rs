@@ -13,6 +13,9 @@ use covey_world::{Frame, VehicleId};
 /// Microseconds from one frame to the next: every source gives 20 frames a second.
 pub const STEP_US: i64 = 50_000;
 
+pub mod builtin;
+pub mod fundamental;
+
 /// A source of traffic: all vehicles, step by step.
 ///
 /// Every source gives the same frames whenever it is run with the same inputs.

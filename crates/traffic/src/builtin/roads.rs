@@ -1,0 +1,812 @@
+//! The network as vehicles drive on it: tracks.
+//!
+//! A track is a lane, or a stretch of a connection inside a junction. A connection that runs over two or more internal
+//! lanes has a place to wait inside the junction and makes two tracks; any other makes one. The waiting place is the end of the
+//! first internal lane, or as much before it as is needed to be out of the way of those who go first. Tracks are
+//! measured by the arc length of their shapes, so that gaps are what the eye sees; [`Track::report`] turns positions into
+//! SUMO's lane positions.
+//!
+//! Vehicles enter a lane's successor through a gate: the beginning of each track inside a junction. Who may pass a gate is
+//! settled in `gates`.
+
+use super::config::{BuiltinConfig, BuiltinError, DeadEnds};
+use super::conflicts;
+use covey_world::network::{ConnectionIx, EdgeIx, EdgeKind, JunctionKind, LaneIx, Network, Turn};
+use covey_world::{Point, Polyline};
+
+/// No track, street or vehicle.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// Speed limit (m/s) of a turn back at a dead end that the network does not describe.
+const TURN_BACK_SPEED: f64 = 4.0;
+
+/// How two tracks inside a junction get in each other's way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Meeting {
+    /// They cross: one waits before the zone until the other has left it.
+    Cross,
+    /// They end in the same lane: one follows the other.
+    Merge,
+    /// They begin at the same lane: one follows the other until their ways part.
+    Diverge,
+}
+
+/// Where one track meets another.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Conflict {
+    /// The other track.
+    pub(crate) other: u32,
+    /// How they meet.
+    pub(crate) meeting: Meeting,
+    /// Where the zone begins on this track. For tracks from the same lane: where that lane ends, 0 or less.
+    pub(crate) enter: f64,
+    /// Where it ends on this track.
+    pub(crate) exit: f64,
+    /// Where it begins on the other, likewise.
+    pub(crate) other_enter: f64,
+    /// Where it ends on the other.
+    pub(crate) other_exit: f64,
+    /// The right-of-way table lets the other go first.
+    pub(crate) yields: bool,
+    /// The right-of-way table lets this one go first.
+    pub(crate) other_yields: bool,
+}
+
+/// A part of a track that is one of the network's lanes.
+#[derive(Debug, Clone, Copy)]
+struct Piece {
+    lane: Option<LaneIx>,
+    /// Where it begins on the track.
+    start: f64,
+    length: f64,
+    /// Where on the lane it begins, metres of arc.
+    offset: f64,
+    /// SUMO's metres per metre of arc.
+    scale: f64,
+}
+
+/// A way out of a lane.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Exit {
+    /// The first track inside the junction.
+    pub(crate) first: u32,
+    /// The lane that it leads to.
+    pub(crate) to_lane: u32,
+    /// The street of that lane.
+    pub(crate) to_street: u32,
+}
+
+/// What only lanes have.
+#[derive(Debug, Clone)]
+pub(crate) struct LaneTrack {
+    /// The street it belongs to.
+    pub(crate) street: u32,
+    /// Ways out.
+    pub(crate) exits: Vec<Exit>,
+    /// The next lane towards the kerb, or [`NONE`].
+    pub(crate) outer: u32,
+    /// The next lane towards the middle, or [`NONE`].
+    pub(crate) inner: u32,
+}
+
+/// What only tracks inside junctions have.
+#[derive(Debug, Clone)]
+pub(crate) struct Crossing {
+    /// The connection; none for a turn back that the network does not describe.
+    pub(crate) connection: Option<ConnectionIx>,
+    /// The track after this one.
+    pub(crate) next: u32,
+    /// The lane that the connection leads to.
+    pub(crate) to_lane: u32,
+    /// It begins at a stop line, not inside the junction.
+    pub(crate) entry: bool,
+    /// The traffic light and the link in it.
+    pub(crate) signal: Option<(u32, u32)>,
+    /// What it meets.
+    pub(crate) conflicts: Vec<Conflict>,
+    /// Standing on it would block others.
+    pub(crate) keep_clear: bool,
+    /// The track of the same way before this one, or [`NONE`].
+    pub(crate) before: u32,
+}
+
+/// What a track is.
+#[derive(Debug, Clone)]
+pub(crate) enum TrackKind {
+    /// A lane between junctions.
+    Lane(LaneTrack),
+    /// A way inside a junction.
+    Crossing(Crossing),
+}
+
+/// A stretch of road that vehicles follow one behind the other.
+#[derive(Debug, Clone)]
+pub(crate) struct Track {
+    /// Arc length, m.
+    pub(crate) length: f64,
+    /// Speed limit, m/s.
+    pub(crate) limit: f64,
+    /// Centre line.
+    pub(crate) shape: Polyline,
+    /// Part of the main road.
+    pub(crate) main: bool,
+    /// Tracks that lead into its beginning.
+    pub(crate) incoming: Vec<u32>,
+    /// What it is.
+    pub(crate) kind: TrackKind,
+    pieces: Vec<Piece>,
+}
+
+impl Track {
+    /// The lane and lane position that the network knows for a place on the track.
+    pub(crate) fn report(&self, position: f64) -> (Option<LaneIx>, f64) {
+        let last = self.pieces.len() - 1;
+        let i = self.pieces[..last]
+            .iter()
+            .position(|p| position < p.start + p.length)
+            .unwrap_or(last);
+        let piece = &self.pieces[i];
+        let along = (position - piece.start).clamp(0.0, piece.length);
+        (piece.lane, (piece.offset + along) * piece.scale)
+    }
+
+    /// The part of it inside a junction.
+    pub(crate) fn crossing(&self) -> Option<&Crossing> {
+        match &self.kind {
+            TrackKind::Crossing(crossing) => Some(crossing),
+            TrackKind::Lane(_) => None,
+        }
+    }
+
+    /// The part of it between junctions.
+    pub(crate) fn lane(&self) -> Option<&LaneTrack> {
+        match &self.kind {
+            TrackKind::Lane(lane) => Some(lane),
+            TrackKind::Crossing(_) => None,
+        }
+    }
+}
+
+/// A way from one street to another.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Movement {
+    /// The street reached.
+    pub(crate) to: u32,
+    /// The direction taken.
+    pub(crate) turn: Turn,
+}
+
+/// An edge that vehicles use.
+#[derive(Debug, Clone)]
+pub(crate) struct Street {
+    /// The edge.
+    pub(crate) edge: EdgeIx,
+    /// Its lanes as tracks, from the kerb inwards.
+    pub(crate) lanes: Vec<u32>,
+    /// Part of the main road.
+    pub(crate) main: bool,
+    /// Where one can go at its end.
+    pub(crate) movements: Vec<Movement>,
+    /// Length of all its lanes together, m.
+    pub(crate) lane_metres: f64,
+}
+
+/// The network as tracks.
+#[derive(Debug, Clone)]
+pub(crate) struct Roads {
+    /// All tracks: first the lanes, then the ways inside junctions.
+    pub(crate) tracks: Vec<Track>,
+    /// All streets.
+    pub(crate) streets: Vec<Street>,
+    /// Metres of main-road lanes, the straight ways over its junctions included.
+    pub(crate) main_metres: f64,
+    /// Metres of all other lanes, junctions not included.
+    pub(crate) side_metres: f64,
+    /// Edges that are left out because they lead nowhere.
+    pub(crate) avoided: Vec<EdgeIx>,
+}
+
+/// A connection that can be driven, or a turn back at a dead end.
+#[derive(Debug, Clone, Copy)]
+struct Way {
+    from: LaneIx,
+    to: LaneIx,
+    connection: Option<ConnectionIx>,
+    turn: Turn,
+}
+
+impl Roads {
+    /// Builds the tracks of `network`.
+    pub(crate) fn new(network: &Network, config: &BuiltinConfig) -> Result<Self, BuiltinError> {
+        check_indices(network)?;
+        let (usable, mut in_use) = usable(network);
+        if !in_use.contains(&true) {
+            return Err(BuiltinError::NoRoad);
+        }
+        let ways = ways(network, &usable)?;
+        let main = main_edges(network, &in_use, &config.main_edges)?;
+        let avoided = drop_dead_ends(network, &ways, &main, &mut in_use, config.dead_ends)?;
+        if !(0..network.edges.len()).any(|e| in_use[e] && main[e]) {
+            return Err(BuiltinError::NoRoad);
+        }
+        let mut builder = Builder::new(network, &usable, &in_use, &main);
+        for way in &ways {
+            builder.add_way(way);
+        }
+        Ok(builder.finish(avoided))
+    }
+
+    /// The lane data of a track that is known to be a lane.
+    pub(crate) fn lane(&self, track: u32) -> Option<&LaneTrack> {
+        self.tracks[track as usize].lane()
+    }
+}
+
+fn check_indices(network: &Network) -> Result<(), BuiltinError> {
+    let lane = |l: LaneIx| l.index() < network.lanes.len();
+    let fault = |what: String| Err(BuiltinError::Network { what });
+    for edge in &network.edges {
+        if !edge.lanes.iter().all(|&l| lane(l)) {
+            return fault(format!(
+                "edge `{}` names a lane that is not there",
+                edge.name
+            ));
+        }
+    }
+    for l in &network.lanes {
+        if l.edge.index() >= network.edges.len() {
+            return fault(format!("lane `{}` belongs to no edge", l.name));
+        }
+    }
+    for (i, c) in network.connections.iter().enumerate() {
+        let signal = c
+            .signal
+            .is_none_or(|(s, _)| s.index() < network.signals.len());
+        if !lane(c.from)
+            || !lane(c.to)
+            || !c.via.iter().all(|&l| lane(l))
+            || c.junction.index() >= network.junctions.len()
+            || !signal
+        {
+            return fault(format!("connection {i} names a part that is not there"));
+        }
+    }
+    Ok(())
+}
+
+/// All connections between usable lanes, and turns back where an edge ends without any.
+fn ways(network: &Network, usable: &[bool]) -> Result<Vec<Way>, BuiltinError> {
+    let mut ways = Vec::new();
+    let mut has_exit = vec![false; network.edges.len()];
+    for (i, c) in network.connections.iter().enumerate() {
+        if !usable[c.from.index()] || !usable[c.to.index()] {
+            continue;
+        }
+        let junction = &network.junctions[c.junction.index()];
+        if let JunctionKind::Other(kind) = &junction.kind {
+            return Err(BuiltinError::Junction {
+                junction: junction.name.clone(),
+                kind: kind.clone(),
+            });
+        }
+        has_exit[network.lanes[c.from.index()].edge.index()] = true;
+        ways.push(Way {
+            from: c.from,
+            to: c.to,
+            connection: Some(ConnectionIx(i as u32)),
+            turn: c.turn,
+        });
+    }
+    for (i, edge) in network.edges.iter().enumerate() {
+        let lanes = usable_lanes(network, i, usable);
+        if has_exit[i] || lanes.is_empty() || edge.to.is_none() {
+            continue;
+        }
+        let opposite = network
+            .edges
+            .iter()
+            .position(|other| other.from == edge.to && other.to == edge.from);
+        let Some(back) = opposite.map(|o| usable_lanes(network, o, usable)) else {
+            continue;
+        };
+        // Nested turns, the innermost lane onto the innermost, so that they do not cross. A lane too many gets none.
+        for (from, to) in lanes.iter().rev().zip(back.iter().rev()) {
+            ways.push(Way {
+                from: *from,
+                to: *to,
+                connection: None,
+                turn: Turn::Around,
+            });
+        }
+    }
+    Ok(ways)
+}
+
+fn usable_lanes(network: &Network, edge: usize, usable: &[bool]) -> Vec<LaneIx> {
+    network.edges[edge]
+        .lanes
+        .iter()
+        .copied()
+        .filter(|l| usable[l.index()])
+        .collect()
+}
+
+/// Which lanes and which edges vehicles can use.
+fn usable(network: &Network) -> (Vec<bool>, Vec<bool>) {
+    let lanes: Vec<bool> = network
+        .lanes
+        .iter()
+        .map(|lane| {
+            lane.drivable
+                && network.edges[lane.edge.index()].kind == EdgeKind::Normal
+                && lane.shape.length() > 0.0
+        })
+        .collect();
+    let edges = network
+        .edges
+        .iter()
+        .map(|edge| edge.lanes.iter().any(|l| lanes[l.index()]))
+        .collect();
+    (lanes, edges)
+}
+
+/// The edges that make up the main road of `network`, by the rule of [`BuiltinConfig::main_edges`].
+///
+/// # Errors
+/// If a prefix names no edge that motor vehicles may use, or the network is inconsistent.
+pub fn main_road(network: &Network, prefixes: &[String]) -> Result<Vec<EdgeIx>, BuiltinError> {
+    check_indices(network)?;
+    let (_, in_use) = usable(network);
+    let main = main_edges(network, &in_use, prefixes)?;
+    Ok((0..network.edges.len() as u32)
+        .filter(|&e| main[e as usize])
+        .map(EdgeIx)
+        .collect())
+}
+
+/// Which edges make up the main road.
+fn main_edges(
+    network: &Network,
+    in_use: &[bool],
+    prefixes: &[String],
+) -> Result<Vec<bool>, BuiltinError> {
+    let edges = &network.edges;
+    if !prefixes.is_empty() {
+        let mut main = vec![false; edges.len()];
+        for prefix in prefixes {
+            let mut found = false;
+            for (i, edge) in edges.iter().enumerate() {
+                if in_use[i] && edge.name.starts_with(prefix.as_str()) {
+                    main[i] = true;
+                    found = true;
+                }
+            }
+            if !found {
+                return Err(BuiltinError::NoSuchEdge {
+                    prefix: prefix.clone(),
+                });
+            }
+        }
+        return Ok(main);
+    }
+    let of_use = || (0..edges.len()).filter(|&i| in_use[i]);
+    let highest = of_use().map(|i| edges[i].priority).max();
+    let lowest = of_use().map(|i| edges[i].priority).min();
+    let most = of_use().map(|i| edges[i].lanes.len()).max();
+    Ok((0..edges.len())
+        .map(|i| {
+            in_use[i]
+                && if highest == lowest {
+                    Some(edges[i].lanes.len()) == most
+                } else {
+                    Some(edges[i].priority) == highest
+                }
+        })
+        .collect())
+}
+
+/// Takes out of use the edges that lead nowhere, until the rest can go round for ever.
+fn drop_dead_ends(
+    network: &Network,
+    ways: &[Way],
+    main: &[bool],
+    in_use: &mut [bool],
+    policy: DeadEnds,
+) -> Result<Vec<EdgeIx>, BuiltinError> {
+    let n = network.edges.len();
+    let edge = |l: LaneIx| network.lanes[l.index()].edge.index();
+    let mut into: Vec<Vec<usize>> = vec![Vec::new(); n];
+    for way in ways {
+        into[edge(way.to)].push(edge(way.from));
+    }
+    let mut dropped = Vec::new();
+    loop {
+        let mut has_exit = vec![false; n];
+        for way in ways {
+            if in_use[edge(way.to)] {
+                has_exit[edge(way.from)] = true;
+            }
+        }
+        let mut reaches = vec![false; n];
+        let mut todo: Vec<usize> = (0..n).filter(|&e| in_use[e] && main[e]).collect();
+        for &e in &todo {
+            reaches[e] = true;
+        }
+        while let Some(e) = todo.pop() {
+            for &before in &into[e] {
+                if in_use[before] && !reaches[before] {
+                    reaches[before] = true;
+                    todo.push(before);
+                }
+            }
+        }
+        let bad: Vec<usize> = (0..n)
+            .filter(|&e| in_use[e] && (!has_exit[e] || !reaches[e]))
+            .collect();
+        let Some(&first) = bad.first() else {
+            return Ok(dropped);
+        };
+        if policy == DeadEnds::Error {
+            return Err(BuiltinError::DeadEnd {
+                edge: network.edges[first].name.clone(),
+                problem: if has_exit[first] {
+                    "has no way back to the main road"
+                } else {
+                    "is a dead end: it has no connection onwards and no edge back"
+                },
+            });
+        }
+        for e in bad {
+            in_use[e] = false;
+            dropped.push(EdgeIx(e as u32));
+        }
+    }
+}
+
+/// A way over a junction before it is cut into tracks.
+pub(crate) struct WayPath {
+    way: Way,
+    /// Centre line.
+    pub(crate) shape: Polyline,
+    /// Where a vehicle may wait inside the junction, if SUMO has a place for it: the end of the first internal lane.
+    pub(crate) waiting: Option<f64>,
+    pieces: Vec<Piece>,
+    limit: f64,
+}
+
+impl WayPath {
+    /// The connection, if the network describes the way.
+    pub(crate) fn connection(&self) -> Option<ConnectionIx> {
+        self.way.connection
+    }
+}
+
+struct Builder<'a> {
+    network: &'a Network,
+    tracks: Vec<Track>,
+    streets: Vec<Street>,
+    track_of_lane: Vec<u32>,
+    paths: Vec<WayPath>,
+}
+
+impl<'a> Builder<'a> {
+    fn new(network: &'a Network, usable: &[bool], in_use: &[bool], main: &[bool]) -> Self {
+        let mut builder = Self {
+            network,
+            tracks: Vec::new(),
+            streets: Vec::new(),
+            track_of_lane: vec![NONE; network.lanes.len()],
+            paths: Vec::new(),
+        };
+        for e in (0..network.edges.len()).filter(|&e| in_use[e]) {
+            builder.add_street(e, usable, main[e]);
+        }
+        builder
+    }
+
+    fn add_street(&mut self, edge: usize, usable: &[bool], main: bool) {
+        let street = self.streets.len() as u32;
+        let mut lanes: Vec<u32> = Vec::new();
+        let mut lane_metres = 0.0;
+        let mut previous: Option<u32> = None;
+        for l in usable_lanes(self.network, edge, usable) {
+            let lane = &self.network.lanes[l.index()];
+            let track = self.tracks.len() as u32;
+            let mut outer = NONE;
+            if let Some(&before) = lanes.last()
+                && previous.map(|index| index + 1) == Some(lane.index)
+            {
+                outer = before;
+                if let TrackKind::Lane(data) = &mut self.tracks[before as usize].kind {
+                    data.inner = track;
+                }
+            }
+            previous = Some(lane.index);
+            let length = lane.shape.length();
+            lane_metres += length;
+            self.track_of_lane[l.index()] = track;
+            lanes.push(track);
+            self.tracks.push(Track {
+                length,
+                limit: lane.speed_limit.max(1.0),
+                shape: lane.shape.clone(),
+                main,
+                incoming: Vec::new(),
+                kind: TrackKind::Lane(LaneTrack {
+                    street,
+                    exits: Vec::new(),
+                    outer,
+                    inner: NONE,
+                }),
+                pieces: vec![Piece {
+                    lane: Some(l),
+                    start: 0.0,
+                    length,
+                    offset: 0.0,
+                    scale: scale(lane.length, length),
+                }],
+            });
+        }
+        self.streets.push(Street {
+            edge: EdgeIx(edge as u32),
+            lanes,
+            main,
+            movements: Vec::new(),
+            lane_metres,
+        });
+    }
+
+    fn add_way(&mut self, way: &Way) {
+        let network = self.network;
+        if self.track_of_lane[way.from.index()] == NONE
+            || self.track_of_lane[way.to.index()] == NONE
+        {
+            return;
+        }
+        let via: &[LaneIx] = way
+            .connection
+            .map_or(&[], |c| &network.connections[c.index()].via);
+        let begin = network.lanes[way.from.index()].shape.points();
+        let end = network.lanes[way.to.index()].shape.points();
+        let far = |points: &[Point], p: Point| points.last().is_none_or(|q| q.distance(p) > 1e-3);
+        // From the end of one lane to the beginning of the other, without a gap.
+        let mut points: Vec<Point> = begin.last().copied().into_iter().collect();
+        let mut pieces: Vec<Piece> = Vec::new();
+        let mut limit = f64::INFINITY;
+        for l in via {
+            let lane = &network.lanes[l.index()];
+            for &p in lane.shape.points() {
+                if far(&points, p) {
+                    points.push(p);
+                }
+            }
+            limit = limit.min(lane.speed_limit.max(1.0));
+            let start = pieces.last().map_or(0.0, |p| p.start + p.length);
+            let length = arc_length(&points) - start;
+            pieces.push(Piece {
+                lane: Some(*l),
+                start,
+                length,
+                offset: 0.0,
+                scale: scale(lane.length, length),
+            });
+        }
+        if way.connection.is_none() {
+            turn_back(&mut points, begin, end);
+        }
+        if far(&points, end[0]) {
+            points.push(end[0]);
+        }
+        if via.is_empty() {
+            limit = if way.connection.is_none() {
+                TURN_BACK_SPEED
+            } else {
+                network.lanes[way.to.index()].speed_limit.max(1.0)
+            };
+            // Off the road that the network describes.
+            pieces.push(Piece {
+                lane: None,
+                start: 0.0,
+                length: arc_length(&points),
+                offset: 0.0,
+                scale: 0.0,
+            });
+        }
+        let waiting = (pieces.len() > 1).then(|| pieces[0].length);
+        if let Some(shape) = Polyline::new(points) {
+            self.paths.push(WayPath {
+                way: *way,
+                shape,
+                waiting,
+                pieces,
+                limit,
+            });
+        }
+    }
+
+    /// Makes the tracks of a way, cut at its waiting place if it has one.
+    fn add_tracks(&mut self, path: &WayPath, waiting: Option<f64>) -> Vec<u32> {
+        let network = self.network;
+        let from = self.track_of_lane[path.way.from.index()];
+        let to = self.track_of_lane[path.way.to.index()];
+        let first = self.tracks.len() as u32;
+        let length = path.shape.length();
+        let cuts = match waiting {
+            Some(w) => vec![0.0, w, length],
+            None => vec![0.0, length],
+        };
+        let count = cuts.len() - 1;
+        for k in 0..count {
+            let id = first + k as u32;
+            let shape = if count == 1 {
+                path.shape.clone()
+            } else {
+                part(&path.shape, cuts[k], cuts[k + 1])
+            };
+            self.tracks.push(Track {
+                length: shape.length(),
+                limit: path.limit,
+                shape,
+                main: self.tracks[from as usize].main && self.tracks[to as usize].main,
+                incoming: vec![if k == 0 { from } else { id - 1 }],
+                kind: TrackKind::Crossing(Crossing {
+                    connection: path.way.connection,
+                    next: if k + 1 == count { to } else { id + 1 },
+                    to_lane: to,
+                    entry: k == 0,
+                    signal: path
+                        .way
+                        .connection
+                        .and_then(|c| network.connections[c.index()].signal)
+                        .map(|(s, link)| (s.0, link)),
+                    conflicts: Vec::new(),
+                    keep_clear: false,
+                    before: if k == 0 { NONE } else { id - 1 },
+                }),
+                pieces: part_pieces(&path.pieces, cuts[k], cuts[k + 1]),
+            });
+        }
+        let last = first + count as u32 - 1;
+        self.tracks[to as usize].incoming.push(last);
+        let to_street = self.tracks[to as usize].lane().map_or(NONE, |l| l.street);
+        if let TrackKind::Lane(lane) = &mut self.tracks[from as usize].kind {
+            lane.exits.push(Exit {
+                first,
+                to_lane: to,
+                to_street,
+            });
+            let movements = &mut self.streets[lane.street as usize].movements;
+            if !movements.iter().any(|m| m.to == to_street) {
+                movements.push(Movement {
+                    to: to_street,
+                    turn: path.way.turn,
+                });
+            }
+        }
+        (first..=last).collect()
+    }
+
+    fn finish(mut self, avoided: Vec<EdgeIx>) -> Roads {
+        let paths = std::mem::take(&mut self.paths);
+        let mut by_junction: Vec<Vec<usize>> = vec![Vec::new(); self.network.junctions.len()];
+        for (i, path) in paths.iter().enumerate() {
+            match path.connection() {
+                Some(c) => {
+                    by_junction[self.network.connections[c.index()].junction.index()].push(i);
+                }
+                None => {
+                    self.add_tracks(path, None);
+                }
+            }
+        }
+        for members in &by_junction {
+            let ways: Vec<&WayPath> = members.iter().map(|&i| &paths[i]).collect();
+            let meetings = conflicts::find(self.network, &ways);
+            let tracks: Vec<Vec<u32>> = ways
+                .iter()
+                .enumerate()
+                .map(|(k, way)| {
+                    let waiting = conflicts::waiting_place(way, k, &meetings);
+                    self.add_tracks(way, waiting)
+                })
+                .collect();
+            conflicts::assign(&meetings, &tracks, &mut self.tracks);
+        }
+        let mut main_metres = 0.0;
+        let mut side_metres = 0.0;
+        for street in &self.streets {
+            if street.main {
+                main_metres += street.lane_metres;
+            } else {
+                side_metres += street.lane_metres;
+            }
+        }
+        for track in &self.tracks {
+            if let TrackKind::Crossing(crossing) = &track.kind
+                && track.main
+                && crossing
+                    .connection
+                    .is_some_and(|c| self.network.connections[c.index()].turn == Turn::Straight)
+            {
+                main_metres += track.length;
+            }
+        }
+        Roads {
+            tracks: self.tracks,
+            streets: self.streets,
+            main_metres,
+            side_metres,
+            avoided,
+        }
+    }
+}
+
+/// The part of a line between two arc lengths.
+fn part(line: &Polyline, from: f64, to: f64) -> Polyline {
+    let mut points = vec![line.point_at(from)];
+    let mut s = 0.0;
+    for pair in line.points().windows(2) {
+        s += pair[0].distance(pair[1]);
+        if s > from + 1e-6 && s < to - 1e-6 {
+            points.push(pair[1]);
+        }
+    }
+    points.push(line.point_at(to));
+    Polyline::new(points).unwrap_or_else(|| line.clone())
+}
+
+/// The pieces of a way between two arc lengths, in the coordinates of the part.
+fn part_pieces(pieces: &[Piece], from: f64, to: f64) -> Vec<Piece> {
+    let mut parts: Vec<Piece> = pieces
+        .iter()
+        .filter(|p| p.start < to - 1e-6 && p.start + p.length > from + 1e-6)
+        .map(|p| {
+            let begin = p.start.max(from);
+            Piece {
+                lane: p.lane,
+                start: begin - from,
+                length: (p.start + p.length).min(to) - begin,
+                offset: begin - p.start,
+                scale: p.scale,
+            }
+        })
+        .collect();
+    if parts.is_empty() {
+        // A way of no length.
+        parts.extend(pieces.last().copied());
+    }
+    parts
+}
+
+fn scale(sumo: f64, arc: f64) -> f64 {
+    if arc > 0.0 && sumo > 0.0 {
+        sumo / arc
+    } else {
+        0.0
+    }
+}
+
+fn arc_length(points: &[Point]) -> f64 {
+    points.windows(2).map(|p| p[0].distance(p[1])).sum()
+}
+
+/// Adds half an ellipse from the end of one lane to the beginning of the lane back.
+fn turn_back(points: &mut Vec<Point>, from: &[Point], to: &[Point]) {
+    let (Some(&a), Some(&b)) = (from.last(), to.first()) else {
+        return;
+    };
+    let middle = (a + b) * 0.5;
+    let across = (a - b) * 0.5;
+    let before = from[from.len().saturating_sub(2)];
+    let ahead = a - before;
+    let length = ahead.length();
+    if length <= 0.0 {
+        return;
+    }
+    let depth = across.length().max(2.0);
+    let ahead = ahead * (depth / length);
+    for k in 1..12 {
+        let angle = std::f64::consts::PI * f64::from(k) / 12.0;
+        points.push(middle + across * libm::cos(angle) + ahead * libm::sin(angle));
+    }
+}
