@@ -6,6 +6,7 @@ mod failure;
 mod import;
 mod link;
 mod table;
+mod traffic;
 
 use std::process::ExitCode;
 
@@ -39,6 +40,8 @@ enum Command {
     Import(import::Arguments),
     /// Show the mean channel between two vehicles as JSON
     Link(link::Arguments),
+    /// Measure flow over density on a scenario's main road
+    Traffic(traffic::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
         Command::Digest(arguments) => digest::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Link(arguments) => link::run(&arguments),
+        Command::Traffic(arguments) => traffic::run(&arguments),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

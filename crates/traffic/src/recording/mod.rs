@@ -14,6 +14,7 @@ pub use file::RecordingFileError;
 
 use covey_world::network::{ConnectionIx, EdgeKind, LaneIx};
 use covey_world::{Body, Frame, Network, Point, VehicleId, VehicleState};
+use std::borrow::Borrow;
 use std::convert::Infallible;
 use std::fmt;
 
@@ -169,7 +170,16 @@ impl Recording {
 
     /// The recording as a source, from its first step.
     #[must_use]
-    pub fn replay(&self) -> Replay<'_> {
+    pub fn replay(&self) -> Replay<&Self> {
+        Replay {
+            recording: self,
+            step: 0,
+        }
+    }
+
+    /// The same, for keeps.
+    #[must_use]
+    pub fn into_replay(self) -> Replay<Self> {
         Replay {
             recording: self,
             step: 0,
@@ -288,21 +298,21 @@ impl fmt::Debug for Recording {
 
 /// A recording as a source.
 #[derive(Debug, Clone)]
-pub struct Replay<'r> {
-    recording: &'r Recording,
+pub struct Replay<R> {
+    recording: R,
     step: usize,
 }
 
-impl Source for Replay<'_> {
+impl<R: Borrow<Recording>> Source for Replay<R> {
     type Error = Infallible;
 
     fn next_frame(&mut self, frame: &mut Frame) -> Result<bool, Infallible> {
-        let more = self.recording.frame_into(self.step, frame);
+        let more = self.recording.borrow().frame_into(self.step, frame);
         self.step += usize::from(more);
         Ok(more)
     }
 
     fn vehicle_name(&self, id: VehicleId) -> Option<&str> {
-        self.recording.name(id)
+        self.recording.borrow().name(id)
     }
 }

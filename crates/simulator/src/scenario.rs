@@ -1,0 +1,247 @@
+//! A scenario: which map, which grid, which traffic, which parameters.
+//!
+//! A scenario is a TOML file; paths in it are relative to its folder. Every key has a default except the net, an unknown key
+//! is an error that names it, and every value is checked before anything runs.
+//!
+//! ```toml
+//! name = "tamagawa"
+//!
+//! [map]
+//! net = "tamagawa.net.xml.gz"
+//! buildings = ["tamagawa.poly.xml.gz"]
+//!
+//! [grid]
+//! origin_x_m = 470.0
+//! origin_y_m = 276.9
+//! azimuth_deg = 29.42
+//!
+//! [traffic]
+//! main_density = 43.08
+//! ```
+
+use std::path::{Path, PathBuf};
+
+use covey_protocol::Parameters;
+use covey_traffic::builtin::BuiltinConfig;
+use covey_traffic::sumo::ClosedPopulation;
+use covey_traffic::sumo::closed::TurnWeights;
+use covey_world::{Map, MapError, MapOptions, Warnings};
+use serde::Deserialize;
+use thiserror::Error;
+
+/// A scenario, as its file gives it.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// What it is called. Default: the name of its folder.
+    #[serde(default)]
+    pub name: String,
+    /// Roads and buildings.
+    pub map: MapFiles,
+    /// Where the grid of cells and tiles lies in the map.
+    #[serde(default)]
+    pub grid: GridFrame,
+    /// The built-in traffic, and the densities of a closed SUMO population.
+    #[serde(default)]
+    pub traffic: BuiltinConfig,
+    /// The protocol's parameters.
+    #[serde(default)]
+    pub protocol: Parameters,
+    /// The folder that relative paths start from.
+    #[serde(skip)]
+    pub folder: PathBuf,
+}
+
+/// Roads and buildings.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MapFiles {
+    /// SUMO network, plain or gzipped.
+    pub net: PathBuf,
+    /// SUMO polygons, plain or gzipped. Default none.
+    #[serde(default)]
+    pub buildings: Vec<PathBuf>,
+}
+
+/// Where the grid lies: cells and tiles count from `origin`, along axes turned by `azimuth`.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct GridFrame {
+    /// Map x of the grid's origin, in metres. Default 0.
+    pub origin_x_m: f64,
+    /// Map y of the grid's origin, in metres. Default 0.
+    pub origin_y_m: f64,
+    /// Direction of the grid's first axis, in degrees counter-clockwise from map east. Default 0.
+    pub azimuth_deg: f64,
+}
+
+/// Why a scenario cannot be used.
+#[derive(Debug, Error)]
+pub enum ScenarioError {
+    /// The file cannot be read.
+    #[error("{file}: cannot be read: {source}")]
+    Read {
+        /// The scenario file.
+        file: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The file is not a scenario: not TOML, an unknown key, a value of the wrong kind.
+    #[error("{file}: {problem}")]
+    Parse {
+        /// The scenario file.
+        file: String,
+        /// Where and what.
+        problem: String,
+    },
+    /// A value is out of range.
+    #[error("{file}: {problem}")]
+    Value {
+        /// The scenario file.
+        file: String,
+        /// Which field, what was found, what was expected.
+        problem: String,
+    },
+    /// The map cannot be read.
+    #[error(transparent)]
+    Map(#[from] MapError),
+}
+
+impl Scenario {
+    /// Reads a scenario file.
+    ///
+    /// # Errors
+    /// The file cannot be read, is not TOML, has an unknown key or a value out of range.
+    pub fn read(file: &Path) -> Result<Self, ScenarioError> {
+        let text = std::fs::read_to_string(file).map_err(|source| ScenarioError::Read {
+            file: file.display().to_string(),
+            source,
+        })?;
+        let mut scenario = Self::parse(&file.display().to_string(), &text)?;
+        scenario.folder = file.parent().map(Path::to_path_buf).unwrap_or_default();
+        if scenario.name.is_empty() {
+            let folder = std::fs::canonicalize(&scenario.folder).unwrap_or_default();
+            scenario.name = folder.file_name().map_or_else(
+                || "scenario".to_string(),
+                |name| name.to_string_lossy().into_owned(),
+            );
+        }
+        Ok(scenario)
+    }
+
+    /// Reads a scenario from text; `name` stands for the file in errors.
+    ///
+    /// # Errors
+    /// The text is not TOML, has an unknown key or a value out of range.
+    pub fn parse(name: &str, text: &str) -> Result<Self, ScenarioError> {
+        let scenario: Self = toml::from_str(text).map_err(|error| ScenarioError::Parse {
+            file: name.to_string(),
+            problem: error.to_string().trim_end().to_string(),
+        })?;
+        let value = |problem: String| ScenarioError::Value {
+            file: name.to_string(),
+            problem,
+        };
+        scenario
+            .protocol
+            .validate()
+            .map_err(|error| value(format!("protocol.{error}")))?;
+        scenario
+            .traffic
+            .validate()
+            .map_err(|error| value(error.to_string()))?;
+        let grid = &scenario.grid;
+        for (field, x) in [
+            ("grid.origin_x_m", grid.origin_x_m),
+            ("grid.origin_y_m", grid.origin_y_m),
+            ("grid.azimuth_deg", grid.azimuth_deg),
+        ] {
+            if !x.is_finite() {
+                return Err(value(format!(
+                    "{field}: found {x}, expected a finite number"
+                )));
+            }
+        }
+        Ok(scenario)
+    }
+
+    /// The closed population that SUMO is to keep, with the densities, roads, vehicles and turns of the built-in traffic.
+    #[must_use]
+    pub fn closed_population(&self) -> ClosedPopulation {
+        let traffic = &self.traffic;
+        let turns = &traffic.turn_shares;
+        ClosedPopulation {
+            main_density: traffic.main_density,
+            side_density: traffic.side_density,
+            main_edges: traffic.main_edges.clone(),
+            heavy_share: traffic.heavy_share,
+            turns: TurnWeights {
+                straight: turns.straight,
+                left: turns.left,
+                right: turns.right,
+                around: turns.around,
+            },
+            lane_change_s: traffic.lane_change_s,
+            warmup_s: traffic.warmup_s,
+            ..ClosedPopulation::default()
+        }
+    }
+
+    /// The net's path.
+    #[must_use]
+    pub fn net(&self) -> PathBuf {
+        self.folder.join(&self.map.net)
+    }
+
+    /// The polygon files' paths.
+    #[must_use]
+    pub fn buildings(&self) -> Vec<PathBuf> {
+        self.map
+            .buildings
+            .iter()
+            .map(|file| self.folder.join(file))
+            .collect()
+    }
+
+    /// Reads the map.
+    ///
+    /// # Errors
+    /// A file cannot be read or is broken.
+    pub fn read_map(&self) -> Result<(Map, Warnings), ScenarioError> {
+        let map = Map::read(&self.net(), &self.buildings(), &MapOptions::default())?;
+        Ok(map)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bundled_scenario_is_one() {
+        let file =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/tamagawa/scenario.toml");
+        let scenario = Scenario::read(&file).unwrap();
+        assert_eq!(scenario.name, "tamagawa");
+        let (map, _) = scenario.read_map().unwrap();
+        assert!(map.network.left_hand);
+        assert_eq!(map.network.signals.len(), 22);
+        assert!(map.buildings.len() > 100);
+    }
+
+    #[test]
+    fn errors_name_the_file_the_key_and_the_fix() {
+        let error = |text| Scenario::parse("x.toml", text).unwrap_err().to_string();
+        let unknown = error("[map]\nnet = \"a\"\nbuilding = []\n");
+        assert!(unknown.starts_with("x.toml: "), "{unknown}");
+        assert!(unknown.contains("unknown field `building`"), "{unknown}");
+        assert!(unknown.contains("line 3"), "{unknown}");
+        assert!(error("").contains("missing field `map`"));
+        assert_eq!(
+            error("map.net = \"a\"\nprotocol.allowance = 2.0\n"),
+            "x.toml: protocol.allowance: found 2, expected above 0 and at most 1 (a share of capacity)"
+        );
+        assert!(error("map.net = \"a\"\ngrid.azimuth_deg = inf\n").contains("grid.azimuth_deg"));
+        assert!(error("map.net = \"a\"\ntraffic.main_density = -1.0\n").contains("main_density"));
+    }
+}
