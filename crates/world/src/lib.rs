@@ -7,6 +7,7 @@
 //! counter-clockwise from +x; time is integer microseconds.
 
 pub mod geometry;
+pub mod grid;
 pub mod map_error;
 pub mod map_file;
 pub mod net_xml;
@@ -15,11 +16,14 @@ pub mod paths;
 pub mod polygons;
 pub mod projection;
 pub mod scene;
+pub mod sight;
 pub mod xml;
 
 pub use geometry::{Point, Polyline};
+pub use grid::GridFrame;
 pub use map_error::{MapError, WarningKind, Warnings};
 pub use map_file::MapOptions;
 pub use network::{Building, Map, Network};
 pub use projection::{LonLat, Projection};
 pub use scene::{Body, Frame, VehicleId, VehicleState};
+pub use sight::Sight;

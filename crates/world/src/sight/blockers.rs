@@ -1,0 +1,183 @@
+//! The vehicles around one sensor, by bins of bearing and by distance.
+//!
+//! Each vehicle near the sensor gets a rank by its distance, and each bin a set of ranks: the vehicles whose silhouettes
+//! touch the bin. A sight line is tested only against those in its own bin that begin nearer than it ends, nearest first.
+
+use super::bearing::{bearing, greater, lesser, silhouette, touched_bins, whole_part};
+use super::rule::{self, SightLine};
+use super::vehicles::Vehicles;
+use super::view::BINS;
+use crate::geometry::Point;
+use std::ops::Range;
+
+/// Steps of distance.
+const LEVELS: usize = 64;
+/// Distances are taken a little shorter than they come out, by far more than their rounding.
+const SHRINK: f64 = 1.0 - 1e-9;
+
+#[derive(Debug, Clone, Copy)]
+struct Staged {
+    slot: u32,
+    /// As in [`Blocker`].
+    steepness: f64,
+    level: u16,
+    first_bin: u16,
+    bins: u32,
+}
+
+/// A vehicle near the sensor.
+#[derive(Debug, Clone, Copy, Default)]
+struct Blocker {
+    slot: u32,
+    /// Its farthest corner's distance over its roof's depth below the sensor; infinite if the roof is not below. A line that
+    /// sinks by one metre over a longer distance passes above the roof.
+    steepness: f64,
+}
+
+/// The vehicles around one sensor.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Blockers {
+    staged: Vec<Staged>,
+    by_rank: Vec<Blocker>,
+    /// Words per bin.
+    words: usize,
+    /// Sets of ranks by bin.
+    sets: Vec<u64>,
+    /// How many vehicles begin within each step of distance or before.
+    up_to: Vec<u32>,
+    levels_per_metre: f64,
+}
+
+impl Blockers {
+    /// Looks around from the vehicle in `slot`, whose sensor is at `height`, at all others that come within `range`.
+    pub(crate) fn build(&mut self, vehicles: &Vehicles, slot: usize, range: f64, height: f64) {
+        let from = vehicles.boxes[slot].centre;
+        self.staged.clear();
+        self.up_to.clear();
+        self.up_to.resize(LEVELS, 0);
+        self.levels_per_metre = LEVELS as f64 / range.max(1e-3);
+        vehicles.near(from, range, |other| {
+            let b = &vehicles.boxes[other];
+            let away = b.centre - from;
+            let reach = range + vehicles.reach[other];
+            if away.dot(away) * SHRINK > reach * reach || other == slot {
+                return;
+            }
+            // The footprint in the vehicle's own axes, as seen from the sensor.
+            let middle = Point::new(b.axis.dot(away), b.axis.cross(away));
+            let (min, max) = (middle - b.half, middle + b.half);
+            let x = greater(greater(min.x, -max.x), 0.0);
+            let y = greater(greater(min.y, -max.y), 0.0);
+            let distance_squared = x * x + y * y;
+            let level = self.level(distance_squared.sqrt() * SHRINK);
+            let (first_bin, bins) = if distance_squared > 0.0 {
+                let (first, last) = silhouette(min, max);
+                let turn = |p: Point| {
+                    Point::new(
+                        p.x * b.axis.x - p.y * b.axis.y,
+                        p.x * b.axis.y + p.y * b.axis.x,
+                    )
+                };
+                touched_bins::<BINS>(bearing(turn(first)), bearing(turn(last)))
+            } else {
+                (0, BINS)
+            };
+            let depth = height - b.height;
+            let steepness = if depth > 0.0 {
+                let far = Point::new(greater(max.x, -min.x), greater(max.y, -min.y));
+                far.dot(far).sqrt() / depth * (2.0 - SHRINK)
+            } else {
+                f64::INFINITY
+            };
+            self.up_to[level] += 1;
+            self.staged.push(Staged {
+                slot: other as u32,
+                steepness,
+                level: level as u16,
+                first_bin: first_bin as u16,
+                bins: bins as u32,
+            });
+        });
+        self.rank();
+    }
+
+    /// The step of a distance. Rounding is the same for all, so a longer distance never has a lower step.
+    #[inline]
+    fn level(&self, distance: f64) -> usize {
+        whole_part(lesser(distance * self.levels_per_metre, LEVELS as f64 - 3.0) + 2.0)
+    }
+
+    /// Ranks the staged vehicles by distance and enters them into the bins.
+    fn rank(&mut self) {
+        let mut next = [0_u32; LEVELS];
+        let mut sum = 0;
+        for (up_to, next) in self.up_to.iter_mut().zip(&mut next) {
+            *next = sum;
+            sum += *up_to;
+            *up_to = sum;
+        }
+        self.words = self.staged.len().div_ceil(64);
+        self.sets.clear();
+        self.sets.resize(self.words * BINS, 0);
+        self.by_rank.clear();
+        self.by_rank.resize(self.staged.len(), Blocker::default());
+        for staged in &self.staged {
+            let rank = next[staged.level as usize];
+            next[staged.level as usize] += 1;
+            self.by_rank[rank as usize] = Blocker {
+                slot: staged.slot,
+                steepness: staged.steepness,
+            };
+            let (word, bit) = (rank as usize / 64, 1_u64 << (rank % 64));
+            let first = staged.first_bin as usize;
+            let end = first + staged.bins as usize;
+            let mut enter = |bins: Range<usize>| {
+                let mut at = bins.start * self.words + word;
+                for _ in bins {
+                    self.sets[at] |= bit;
+                    at += self.words;
+                }
+            };
+            enter(first..end.min(BINS));
+            enter(0..end.saturating_sub(BINS));
+        }
+    }
+
+    /// The vehicles that come within range, nearest first by steps.
+    pub(crate) fn slots(&self) -> impl Iterator<Item = u32> {
+        self.by_rank.iter().map(|blocker| blocker.slot)
+    }
+
+    /// A vehicle other than `target` blocks the line, which is `distance` long and lies in bin `at`.
+    #[inline]
+    pub(crate) fn blocks(
+        &self,
+        vehicles: &Vehicles,
+        line: &SightLine,
+        distance: f64,
+        at: usize,
+        target: usize,
+    ) -> bool {
+        let near_enough = self.up_to[self.level(distance)] as usize;
+        // Metres of distance for each metre that the line sinks; none if it rises.
+        let fall = line.from_height - line.to_height;
+        let steepness = if fall > 0.0 { distance / fall } else { 0.0 };
+        let sets = &self.sets[at * self.words..(at + 1) * self.words];
+        for (&set, base) in sets.iter().zip((0..near_enough).step_by(64)) {
+            let left = near_enough - base;
+            let mut set = if left < 64 { set & !(!0 << left) } else { set };
+            while set != 0 {
+                let blocker = &self.by_rank[base + set.trailing_zeros() as usize];
+                let slot = blocker.slot as usize;
+                if blocker.steepness >= steepness
+                    && slot != target
+                    && rule::box_blocks(line, &vehicles.boxes[slot])
+                {
+                    return true;
+                }
+                set &= set - 1;
+            }
+        }
+        false
+    }
+}

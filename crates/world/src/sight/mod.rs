@@ -1,0 +1,309 @@
+//! Who sees what, and what stands between two antennas.
+//!
+//! A sensor sits above the centre of its vehicle's roof and looks all round. It sees a point if the point lies within
+//! range and the straight line to it meets no building and no third vehicle:
+//!
+//! - **Buildings** are upright solid prisms over their outline. **Vehicles** are upright solid boxes, turned by their
+//!   heading. Everything stands on flat ground. All are closed: a line that touches one is blocked, and so is a line
+//!   that begins or ends inside one. A vehicle inside a footprint therefore sees nothing, unless its sensor is above the
+//!   roof.
+//! - **An object** is another vehicle's box. It is seen if its centre lies within range in the plane and its
+//!   [`ObjectRule`] holds. Neither the observer's box nor the object's own box blocks the line between them.
+//! - **A cell** is seen if its centre lies within range in the plane and the line to it, at [`SightOptions::cell_height`],
+//!   is free ([`CellRule`]). All vehicles but the observer can block it: a vehicle that stands over the cell's centre
+//!   hides it, since the line has to enter that vehicle's box to get there. The observer's own box never hides anything.
+//! - **A link** between two vehicles looks at the plane only: see [`LinkState`].
+//!
+//! Vehicles whose position, heading or size is not a finite number (or whose size is not positive) see nothing, are not
+//! seen, hide nothing and have no links.
+//!
+//! Use: [`Sight::new`] once per map, [`Sight::observe`] once per instant, then [`Observed::view`] once per sensor with a
+//! [`Scratch`] of the calling thread. An [`Observed`] is immutable: any number of threads can share it, and each answer
+//! depends on the vehicles and buildings alone.
+//!
+//! The [`plain`] module holds the same rule as plain loops; tests and benches compare against it.
+
+mod bearing;
+mod blockers;
+mod buildings;
+mod horizon;
+mod lanes;
+mod links;
+mod lookup;
+pub mod plain;
+mod prospect;
+mod rule;
+mod vehicles;
+mod view;
+
+use crate::network::Building;
+use crate::scene::VehicleState;
+use buildings::Buildings;
+use prospect::Prospects;
+use vehicles::{LONGEST_REACH, NOWHERE, Vehicles};
+
+pub use view::{Scratch, View};
+
+/// Which points of an object have to be seen. Points lie at half the object's height.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub enum ObjectRule {
+    /// The centre of the box.
+    #[default]
+    Centre,
+    /// At least one of the four corners of the footprint.
+    AnyCorner,
+    /// All four corners of the footprint.
+    AllCorners,
+}
+
+/// Which points of a cell have to be seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub enum CellRule {
+    /// The centre.
+    #[default]
+    Centre,
+    /// The centre and all four corners; only the centre has to be within range.
+    Strict,
+}
+
+/// How high a sensor sits.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum SensorHeight {
+    /// Metres above the vehicle's own roof.
+    AboveRoof(f64),
+    /// Metres above the ground, whatever the vehicle. (Inside its own box, which never blocks.)
+    AboveGround(f64),
+}
+
+/// The parameters of sight.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SightOptions {
+    /// How far a sensor sees, in metres in the plane. Default 150 (the letter's sensor).
+    pub range: f64,
+    /// How high it sits. Default 0.1 m above the roof (docs/readings.md, row 5).
+    pub sensor: SensorHeight,
+    /// When an object is seen. Default: its centre (docs/readings.md, row 5).
+    pub object_rule: ObjectRule,
+    /// When a cell is seen. Default: its centre (docs/readings.md, row 6).
+    pub cell_rule: CellRule,
+    /// Height above ground of the points of a cell, in metres. Default 0.5 (docs/readings.md, row 6).
+    pub cell_height: f64,
+    /// How far apart two antennas are linked at most, in metres in the plane. Default 500 (docs/readings.md, row 26).
+    pub link_range: f64,
+}
+
+impl Default for SightOptions {
+    fn default() -> Self {
+        Self {
+            range: 150.0,
+            sensor: SensorHeight::AboveRoof(0.1),
+            object_rule: ObjectRule::Centre,
+            cell_rule: CellRule::Centre,
+            cell_height: 0.5,
+            link_range: 500.0,
+        }
+    }
+}
+
+/// What stands between two antennas at the centres of two roofs, seen from above (TR 37.885 clause 6.2).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LinkState {
+    /// Nothing.
+    Clear,
+    /// No building, but the footprint of at least one third vehicle.
+    Vehicle {
+        /// The height of the tallest of them, in metres.
+        tallest: f64,
+    },
+    /// The footprint of a building, whatever its height.
+    Building,
+}
+
+/// The state of the link to another vehicle.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Link {
+    /// The other vehicle's index in the frame.
+    pub other: u32,
+    /// What stands between.
+    pub state: LinkState,
+}
+
+/// All links of a frame, listed at both ends.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct LinkTable {
+    links: Vec<Link>,
+    /// Where each vehicle's links begin, and the end of the last.
+    begin: Vec<u32>,
+}
+
+impl LinkTable {
+    /// Merges what [`Observed::links_onward`] gave for each vehicle of a frame, in the frame's order. Links to vehicles out
+    /// of the frame are dropped.
+    #[must_use]
+    pub fn new<L: AsRef<[Link]>>(onward: &[L]) -> Self {
+        let n = onward.len();
+        let mut begin = vec![0_u32; n + 1];
+        let known = |link: &&Link| (link.other as usize) < n;
+        for (i, links) in onward.iter().enumerate() {
+            for link in links.as_ref().iter().filter(known) {
+                begin[i + 1] += 1;
+                begin[link.other as usize + 1] += 1;
+            }
+        }
+        for i in 0..n {
+            begin[i + 1] += begin[i];
+        }
+        let none = Link {
+            other: 0,
+            state: LinkState::Clear,
+        };
+        let mut links = vec![none; begin[n] as usize];
+        let mut next = begin.clone();
+        let mut put = |at: u32, link: Link| {
+            let next = &mut next[at as usize];
+            links[*next as usize] = link;
+            *next += 1;
+        };
+        for (i, list) in onward.iter().enumerate() {
+            let here = i as u32;
+            for &link in list.as_ref().iter().filter(known) {
+                put(here, link);
+                put(
+                    link.other,
+                    Link {
+                        other: here,
+                        ..link
+                    },
+                );
+            }
+        }
+        for i in 0..n {
+            links[begin[i] as usize..begin[i + 1] as usize].sort_unstable_by_key(|link| link.other);
+        }
+        Self { links, begin }
+    }
+
+    /// The links of one vehicle by ascending index of the other; empty for a vehicle out of the frame.
+    #[must_use]
+    pub fn of(&self, vehicle: u32) -> &[Link] {
+        let i = vehicle as usize;
+        if i + 1 >= self.begin.len() {
+            return &[];
+        }
+        &self.links[self.begin[i] as usize..self.begin[i + 1] as usize]
+    }
+}
+
+/// The buildings of a map, prepared for sight, and the parameters in force.
+#[derive(Debug, Clone)]
+pub struct Sight {
+    buildings: Buildings,
+    options: SightOptions,
+    sight_prospects: Prospects,
+    link_prospects: Prospects,
+}
+
+/// Buildings of this height, in metres, hide what is behind them from all but the highest sensors; lower ones are looked at
+/// one by one.
+const SURELY_HIGH: f64 = 4.2;
+/// Squares of prospects along 64 m. Smaller ones list fewer walls each, but there are more of them.
+const SQUARES: usize = 16;
+
+impl Sight {
+    /// Prepares the buildings. Those without area, or with corners or heights that are not numbers, are left out and
+    /// counted ([`Self::skipped_buildings`]).
+    #[must_use]
+    pub fn new(buildings: &[Building], mut options: SightOptions) -> Self {
+        // A range that is negative or not a number sees nothing. (`max` takes the number.)
+        options.range = options.range.max(0.0);
+        options.link_range = options.link_range.max(0.0);
+        let buildings = Buildings::new(buildings);
+        // Corners of what is in range may lie beyond it.
+        let centres = (ObjectRule::Centre, CellRule::Centre);
+        let slack = if (options.object_rule, options.cell_rule) == centres {
+            0.0
+        } else {
+            LONGEST_REACH
+        };
+        let range = options.range + slack;
+        Self {
+            sight_prospects: Prospects::new(&buildings, range, SURELY_HIGH, false, SQUARES),
+            link_prospects: Prospects::new(&buildings, options.link_range, 0.0, true, SQUARES),
+            buildings,
+            options,
+        }
+    }
+
+    /// The parameters in force.
+    #[must_use]
+    pub fn options(&self) -> &SightOptions {
+        &self.options
+    }
+
+    /// How many buildings were left out.
+    #[must_use]
+    pub fn skipped_buildings(&self) -> usize {
+        self.buildings.skipped
+    }
+
+    /// Prepares the vehicles of one instant. Indices of vehicles in all answers are positions in `frame`.
+    #[must_use]
+    pub fn observe(&self, frame: &[VehicleState]) -> Observed<'_> {
+        Observed {
+            sight: self,
+            vehicles: Vehicles::new(frame),
+        }
+    }
+}
+
+/// The vehicles of one instant among the buildings.
+#[derive(Debug, Clone)]
+pub struct Observed<'a> {
+    sight: &'a Sight,
+    vehicles: Vehicles,
+}
+
+impl Observed<'_> {
+    /// How many vehicles the frame has.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.vehicles.slot.len()
+    }
+
+    /// There is no vehicle.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.vehicles.slot.is_empty()
+    }
+
+    /// What the sensor of vehicle `observer` sees.
+    ///
+    /// A vehicle out of the frame or without a place sees nothing.
+    pub fn view<'s>(&'s self, observer: u32, scratch: &'s mut Scratch) -> View<'s> {
+        View::new(self, self.slot_of(observer), scratch)
+    }
+
+    /// The links from `vehicle` to the vehicles within [`SightOptions::link_range`] that follow it in the order of
+    /// positions (from west to east, then from south to north), by bearing.
+    ///
+    /// A link is the same in both directions, so each unordered pair is computed, and listed, once: at the vehicle that
+    /// comes first. [`LinkTable::new`] lists them at both ends.
+    pub fn links_onward(&self, vehicle: u32, scratch: &mut Scratch, out: &mut Vec<Link>) {
+        out.clear();
+        if let Some(slot) = self.slot_of(vehicle) {
+            scratch.links.links_onward(self, slot, out);
+        }
+    }
+
+    fn slot_of(&self, vehicle: u32) -> Option<usize> {
+        let slot = *self.vehicles.slot.get(vehicle as usize)?;
+        (slot != NOWHERE).then_some(slot as usize)
+    }
+
+    fn sensor_height(&self, slot: usize) -> f64 {
+        match self.sight.options.sensor {
+            SensorHeight::AboveRoof(above) => self.vehicles.boxes[slot].height + above,
+            SensorHeight::AboveGround(height) => height,
+        }
+    }
+}
