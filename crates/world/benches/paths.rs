@@ -10,10 +10,10 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use covey_world::paths::{
-    BeaconState, CellGrid, ConflictTable, PathBuffer, Predictor, Relevance, RelevanceParameters,
+    BeaconState, ConflictTable, PathBuffer, Predictor, Relevance, RelevanceParameters,
     RelevantPairs, RiskPrior, RiskPriorParameters,
 };
-use covey_world::{Frame, Network, Point, VehicleState};
+use covey_world::{Frame, GridFrame, Network, Point, VehicleState};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use paths_support::{car, corridor};
 
@@ -74,11 +74,7 @@ fn paths(criterion: &mut Criterion) {
         });
         group.finish();
 
-        let grid = CellGrid {
-            origin: Point::new(0.0, 0.0),
-            azimuth: 0.0,
-            side: 20.0,
-        };
+        let grid = GridFrame::new(Point::new(0.0, 0.0), 0.0, 20.0).unwrap();
         let prior = RiskPrior::new(
             predictor.clone(),
             &conflicts,

@@ -67,15 +67,51 @@ impl GridFrame {
         )
     }
 
-    /// The cell that holds a map point.
+    /// A map point in the grid's axes, in cells from the origin.
+    fn in_cells(&self, p: Point) -> Point {
+        self.to_grid(p) * (1.0 / self.cell_size)
+    }
+
+    /// The cell that holds a map point; none where that is not a number in the range of i32.
     #[must_use]
-    pub fn cell_of(&self, p: Point) -> (i32, i32) {
-        let g = self.to_grid(p);
-        // A float-to-integer cast saturates, so points far outside land in the outermost cells.
-        (
-            (g.x / self.cell_size).floor() as i32,
-            (g.y / self.cell_size).floor() as i32,
-        )
+    pub fn cell_of(&self, p: Point) -> Option<(i32, i32)> {
+        let fit = |v: f64| {
+            let v = v.floor();
+            (v >= f64::from(i32::MIN) && v <= f64::from(i32::MAX)).then_some(v as i32)
+        };
+        let p = self.in_cells(p);
+        Some((fit(p.x)?, fit(p.y)?))
+    }
+
+    /// Calls `visit` for the cells on the straight line from `a` to `b` in order, with the share of the line before the cell
+    /// is entered. A line exactly through a corner visits one of the two side cells as well.
+    pub(crate) fn trace(&self, a: Point, b: Point, mut visit: impl FnMut((i32, i32), f64)) {
+        let (Some(mut at), Some(end)) = (self.cell_of(a), self.cell_of(b)) else {
+            return;
+        };
+        let (p, q) = (self.in_cells(a), self.in_cells(b));
+        let d = q - p;
+        visit(at, 0.0);
+        let steps = at.0.abs_diff(end.0) as u64 + u64::from(at.1.abs_diff(end.1));
+        for _ in 0..steps {
+            // The share of the line at which the next border is met, in each direction.
+            let border = |at: i32, end: i32, from: f64, length: f64| {
+                if at == end {
+                    f64::INFINITY
+                } else {
+                    let border = f64::from(at) + if end > at { 1.0 } else { 0.0 };
+                    ((border - from) / length).clamp(0.0, 1.0)
+                }
+            };
+            let (x, y) = (border(at.0, end.0, p.x, d.x), border(at.1, end.1, p.y, d.y));
+            if x <= y {
+                at.0 += (end.0 - at.0).signum();
+                visit(at, x);
+            } else {
+                at.1 += (end.1 - at.1).signum();
+                visit(at, y);
+            }
+        }
     }
 
     /// The centre of a cell in the map plane.
@@ -97,17 +133,17 @@ mod tests {
         let grid = GridFrame::new(Point::new(100.0, -50.0), 0.7, 20.0).unwrap();
         let p = Point::new(12.0, 345.0);
         assert!(grid.to_map(grid.to_grid(p)).distance(p) < 1e-9);
-        let cell = grid.cell_of(p);
+        let cell = grid.cell_of(p).unwrap();
         let off = grid.to_grid(p) - grid.to_grid(grid.centre_of(cell));
         assert!(off.x.abs() <= 10.0 && off.y.abs() <= 10.0);
-        assert_eq!(grid.cell_of(grid.centre_of((-3, 7))), (-3, 7));
+        assert_eq!(grid.cell_of(grid.centre_of((-3, 7))), Some((-3, 7)));
     }
 
     #[test]
     fn the_x_axis_points_to_the_azimuth() {
         let quarter = std::f64::consts::FRAC_PI_2;
         let grid = GridFrame::new(Point::new(5.0, 5.0), quarter, 1.0).unwrap();
-        assert_eq!(grid.cell_of(Point::new(4.5, 7.5)), (2, 0));
+        assert_eq!(grid.cell_of(Point::new(4.5, 7.5)), Some((2, 0)));
     }
 
     #[test]
@@ -117,9 +153,6 @@ mod tests {
         assert!(GridFrame::new(Point::default(), 0.0, 0.0).is_none());
         let grid = GridFrame::new(Point::default(), 0.0, 20.0).unwrap();
         assert!(grid.with_cell_size(f64::NAN).is_none());
-        assert_eq!(
-            grid.cell_of(Point::new(1e300, -1e300)),
-            (i32::MAX, i32::MIN)
-        );
+        assert_eq!(grid.cell_of(Point::new(1e300, -1e300)), None);
     }
 }

@@ -5,21 +5,19 @@ mod paths_support;
 use std::sync::Arc;
 
 use covey_world::paths::{
-    BeaconState, CellGrid, ConflictTable, LaneMatchParameters, LaneMatcher, PathBuffer, PathReach,
-    Predictor, RiskCell, RiskPrior, RiskPriorParameters, own_path_cells,
+    BeaconState, ConflictTable, LaneMatchParameters, LaneMatcher, PathBuffer, PathReach, Predictor,
+    RiskCell, RiskPrior, RiskPriorParameters, own_path_cells,
 };
-use covey_world::{Network, Point};
+use covey_world::{GridFrame, Network, Point};
 use paths_support::{car, connection, corridor, four_arms, lane};
 use proptest::prelude::*;
 
 /// Cells of 20 m whose corners are at odd multiples of 10 m, so that the arms run through the middle of cells.
-const GRID: CellGrid = CellGrid {
-    origin: Point::new(-10.0, -10.0),
-    azimuth: 0.0,
-    side: 20.0,
-};
+fn grid() -> GridFrame {
+    GridFrame::new(Point::new(-10.0, -10.0), 0.0, 20.0).unwrap()
+}
 
-fn prior(network: &Network, grid: CellGrid) -> RiskPrior {
+fn prior(network: &Network, grid: GridFrame) -> RiskPrior {
     let predictor = Arc::new(Predictor::new(network));
     let conflicts = ConflictTable::new(network, &predictor);
     RiskPrior::new(predictor, &conflicts, grid, RiskPriorParameters::default())
@@ -51,7 +49,7 @@ fn picture(cells: &[RiskCell]) -> String {
 #[test]
 fn an_approach_to_the_junction_as_a_picture() {
     let network = four_arms(false).build();
-    let prior = prior(&network, GRID);
+    let prior = prior(&network, grid());
     // Eastbound, 44 m before the middle, at 10 m/s: 60 m of path, over the junction. Conflicting ways: from the south and
     // north over all four lanes, and the oncoming left turn; the last 50 m before the conflict points.
     let beacon = BeaconState {
@@ -87,7 +85,7 @@ fn an_approach_to_the_junction_as_a_picture() {
 #[test]
 fn before_the_reach_of_the_junction_only_the_path_counts() {
     let network = four_arms(false).build();
-    let prior = prior(&network, GRID);
+    let prior = prior(&network, grid());
     let beacon = BeaconState {
         position: Point::new(-44.0, -1.6),
         heading: 0.0,
@@ -116,7 +114,7 @@ fn before_the_reach_of_the_junction_only_the_path_counts() {
 #[test]
 fn off_the_map_the_path_is_straight() {
     let network = four_arms(false).build();
-    let prior = prior(&network, GRID);
+    let prior = prior(&network, grid());
     let beacon = BeaconState {
         position: Point::new(60.0, 60.0),
         heading: 0.5,
@@ -201,7 +199,7 @@ fn lanes_are_matched_by_place_and_direction() {
 fn the_own_path_in_small_cells_follows_the_intention() {
     let network = four_arms(false).build();
     let predictor = Predictor::new(&network);
-    let small = CellGrid { side: 5.0, ..GRID };
+    let small = grid().with_cell_size(5.0).unwrap();
     let reach = PathReach {
         extra: 0.0,
         ..PathReach::default()
@@ -232,7 +230,7 @@ proptest! {
     #[test]
     fn any_beacon(x in -50.0..700.0f64, y in -200.0..200.0f64, heading in -4.0..4.0f64, speed in 0.0..30.0f64, azimuth in -4.0..4.0f64) {
         let network = corridor(3, 2, true);
-        let grid = CellGrid { origin: Point::new(7.0, -3.0), azimuth, side: 20.0 };
+        let grid = GridFrame::new(Point::new(7.0, -3.0), azimuth, 20.0).unwrap();
         let prior = prior(&network, grid);
         let beacon = BeaconState { position: Point::new(x, y), heading, speed };
         let found = cells(&prior, beacon);

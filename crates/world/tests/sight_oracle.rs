@@ -196,7 +196,7 @@ fn check_sight(scene: &Scene, every: usize, tally: &mut Tally) {
             let seen = objects.binary_search(&(j as u32)).is_ok();
             tally.count(oracle.agrees(from, to, i, j, seen), seen);
         }
-        let (ix, iy) = grid.cell_of(v.position);
+        let (ix, iy) = grid.cell_of(v.position).unwrap();
         for cell in (iy - 9..=iy + 9).flat_map(|y| (ix - 9..=ix + 9).map(move |x| (x, y))) {
             let centre = grid.centre_of(cell);
             let seen = cells.contains(&cell);

@@ -68,7 +68,7 @@ impl Scene {
         let mut text = String::from("\n");
         for iy in (south..north).rev() {
             for ix in west..east {
-                let here = |v: &VehicleState| grid.cell_of(v.position) == (ix, iy);
+                let here = |v: &VehicleState| grid.cell_of(v.position) == Some((ix, iy));
                 let centre = grid.centre_of((ix, iy));
                 text.push(if let Some(i) = self.vehicles.iter().position(here) {
                     let name = (b'a' - 1 + i as u8) as char;

@@ -4,79 +4,11 @@ use super::deadline::clean;
 use super::graph::Shape;
 use super::predict::{PathBuffer, PathStart, PathView, Predictor, straight_ahead};
 use crate::geometry::Point;
+use crate::grid::GridFrame;
 use crate::scene::VehicleState;
 
 /// Speeds above this, in m/s, are not believed: they would make paths and lists of cells without bound.
 const TOP_SPEED: f64 = 100.0;
-
-/// A grid of square cells, turned and shifted against the map plane.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct CellGrid {
-    /// The map point with grid coordinates (0, 0).
-    pub origin: Point,
-    /// The direction of the grid's x axis in the map plane, radians counter-clockwise from +x.
-    pub azimuth: f64,
-    /// The side of a cell in metres. With a side that is not above 0 there are no cells.
-    pub side: f64,
-}
-
-impl CellGrid {
-    /// The point in cells from the origin, along the grid's axes.
-    fn scaled(&self, p: Point) -> Point {
-        let (sin, cos) = self.azimuth.sin_cos();
-        let d = p - self.origin;
-        Point::new(d.x * cos + d.y * sin, d.y * cos - d.x * sin) * (1.0 / self.side)
-    }
-
-    /// The cell that holds a point, as (floor(x/side), floor(y/side)) in grid coordinates; none where that is not a number
-    /// in the range of i32.
-    #[must_use]
-    pub fn cell_of(&self, p: Point) -> Option<(i32, i32)> {
-        if self.side.is_nan() || self.side <= 0.0 {
-            return None;
-        }
-        cell(self.scaled(p))
-    }
-
-    /// Calls `visit` for the cells on the straight line from `a` to `b` in order, with the share of the line before the cell
-    /// is entered. A line exactly through a corner visits one of the two side cells as well.
-    pub(super) fn trace(&self, a: Point, b: Point, mut visit: impl FnMut((i32, i32), f64)) {
-        let (Some(mut at), Some(end)) = (self.cell_of(a), self.cell_of(b)) else {
-            return;
-        };
-        let (p, q) = (self.scaled(a), self.scaled(b));
-        let d = q - p;
-        visit(at, 0.0);
-        let steps = at.0.abs_diff(end.0) as u64 + u64::from(at.1.abs_diff(end.1));
-        for _ in 0..steps {
-            // The share of the line at which the next border is met, in each direction.
-            let border = |at: i32, end: i32, from: f64, length: f64| {
-                if at == end {
-                    f64::INFINITY
-                } else {
-                    let border = f64::from(at) + if end > at { 1.0 } else { 0.0 };
-                    ((border - from) / length).clamp(0.0, 1.0)
-                }
-            };
-            let (x, y) = (border(at.0, end.0, p.x, d.x), border(at.1, end.1, p.y, d.y));
-            if x <= y {
-                at.0 += (end.0 - at.0).signum();
-                visit(at, x);
-            } else {
-                at.1 += (end.1 - at.1).signum();
-                visit(at, y);
-            }
-        }
-    }
-}
-
-fn cell(scaled: Point) -> Option<(i32, i32)> {
-    let fit = |v: f64| {
-        let v = v.floor();
-        (v >= f64::from(i32::MIN) && v <= f64::from(i32::MAX)).then_some(v as i32)
-    };
-    Some((fit(scaled.x)?, fit(scaled.y)?))
-}
 
 /// A cell and what it is to one vehicle.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -138,7 +70,7 @@ pub fn own_path_cells(
     predictor: &Predictor,
     vehicle: &VehicleState,
     reach: &PathReach,
-    grid: &CellGrid,
+    grid: &GridFrame,
     buffer: &mut PathBuffer,
     out: &mut Vec<RiskCell>,
 ) {
@@ -172,7 +104,7 @@ pub(super) fn lane_cells(
     path: PathView<'_>,
     reach: &PathReach,
     speed: f64,
-    grid: &CellGrid,
+    grid: &GridFrame,
     out: &mut Vec<RiskCell>,
 ) {
     let mut last: Option<Point> = None;
@@ -207,7 +139,7 @@ pub(super) fn straight_cells(
     length: f64,
     reach: &PathReach,
     speed: f64,
-    grid: &CellGrid,
+    grid: &GridFrame,
     out: &mut Vec<RiskCell>,
 ) {
     if let Some([a, b]) = straight_ahead(position, heading, length) {
@@ -255,7 +187,7 @@ pub(super) fn sub_chain(shape: Shape<'_>, from: f64, to: f64, mut visit: impl Fn
 mod tests {
     use super::*;
 
-    fn cells(grid: &CellGrid, a: (f64, f64), b: (f64, f64)) -> Vec<((i32, i32), f64)> {
+    fn cells(grid: &GridFrame, a: (f64, f64), b: (f64, f64)) -> Vec<((i32, i32), f64)> {
         let mut out = Vec::new();
         grid.trace(Point::new(a.0, a.1), Point::new(b.0, b.1), |cell, share| {
             out.push((cell, share));
@@ -263,37 +195,32 @@ mod tests {
         out
     }
 
-    const GRID: CellGrid = CellGrid {
-        origin: Point::new(0.0, 0.0),
-        azimuth: 0.0,
-        side: 20.0,
-    };
+    fn grid() -> GridFrame {
+        GridFrame::new(Point::new(0.0, 0.0), 0.0, 20.0).unwrap()
+    }
 
     #[test]
     fn a_line_visits_its_cells_in_order() {
         assert_eq!(
-            cells(&GRID, (10.0, 5.0), (50.0, 5.0)),
+            cells(&grid(), (10.0, 5.0), (50.0, 5.0)),
             vec![((0, 0), 0.0), ((1, 0), 0.25), ((2, 0), 0.75)]
         );
         assert_eq!(
-            cells(&GRID, (-10.0, 30.0), (-10.0, -10.0)),
+            cells(&grid(), (-10.0, 30.0), (-10.0, -10.0)),
             vec![((-1, 1), 0.0), ((-1, 0), 0.25), ((-1, -1), 0.75)]
         );
         // Up and to the right: x border at 20 first, then y at 20.
         assert_eq!(
-            cells(&GRID, (10.0, 5.0), (30.0, 25.0)),
+            cells(&grid(), (10.0, 5.0), (30.0, 25.0)),
             vec![((0, 0), 0.0), ((1, 0), 0.5), ((1, 1), 0.75)]
         );
-        assert_eq!(cells(&GRID, (3.0, 3.0), (3.0, 3.0)), vec![((0, 0), 0.0)]);
+        assert_eq!(cells(&grid(), (3.0, 3.0), (3.0, 3.0)), vec![((0, 0), 0.0)]);
     }
 
     #[test]
     fn a_turned_grid_turns_the_other_way() {
-        let grid = CellGrid {
-            origin: Point::new(100.0, 0.0),
-            azimuth: std::f64::consts::FRAC_PI_2,
-            side: 20.0,
-        };
+        let grid =
+            GridFrame::new(Point::new(100.0, 0.0), std::f64::consts::FRAC_PI_2, 20.0).unwrap();
         // Its x axis is north, its y axis west.
         assert_eq!(grid.cell_of(Point::new(95.0, 30.0)), Some((1, 0)));
         assert_eq!(grid.cell_of(Point::new(105.0, 30.0)), Some((1, -1)));
@@ -301,15 +228,12 @@ mod tests {
 
     #[test]
     fn odd_grids_and_points_have_no_cells() {
-        assert_eq!(GRID.cell_of(Point::new(f64::NAN, 0.0)), None);
-        assert_eq!(GRID.cell_of(Point::new(1e300, 0.0)), None);
+        assert_eq!(grid().cell_of(Point::new(f64::NAN, 0.0)), None);
+        assert_eq!(grid().cell_of(Point::new(1e300, 0.0)), None);
         for side in [0.0, -1.0, f64::NAN] {
-            assert_eq!(
-                CellGrid { side, ..GRID }.cell_of(Point::new(1.0, 1.0)),
-                None
-            );
+            assert_eq!(GridFrame::new(Point::new(0.0, 0.0), 0.0, side), None);
         }
-        assert!(cells(&GRID, (0.0, 0.0), (f64::INFINITY, 0.0)).is_empty());
+        assert!(cells(&grid(), (0.0, 0.0), (f64::INFINITY, 0.0)).is_empty());
     }
 
     #[test]

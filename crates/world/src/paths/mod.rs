@@ -63,7 +63,7 @@ pub mod predict;
 pub mod relevance;
 pub mod risk_prior;
 
-pub use cells::{CellGrid, PathReach, RiskCell, own_path_cells};
+pub use cells::{PathReach, RiskCell, own_path_cells};
 pub use conflict::{Conflict, ConflictKind, ConflictTable};
 pub use deadline::{ReactionDeadline, RelativeSpeed};
 pub use lane_match::{LaneMatchParameters, LaneMatcher};

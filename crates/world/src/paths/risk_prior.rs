@@ -5,12 +5,13 @@
 
 use std::sync::Arc;
 
-use super::cells::{CellGrid, PathReach, RiskCell, lane_cells, straight_cells, sub_chain};
+use super::cells::{PathReach, RiskCell, lane_cells, straight_cells, sub_chain};
 use super::conflict::ConflictTable;
 use super::graph::NONE;
 use super::lane_match::{LaneMatchParameters, LaneMatcher};
 use super::predict::{PathBuffer, PathStart, Predictor};
 use crate::geometry::Point;
+use crate::grid::GridFrame;
 use crate::network::ConnectionIx;
 
 /// What a beacon tells of its sender.
@@ -72,7 +73,7 @@ struct ApproachCell {
 pub struct RiskPrior {
     predictor: Arc<Predictor>,
     matcher: LaneMatcher,
-    grid: CellGrid,
+    grid: GridFrame,
     parameters: RiskPriorParameters,
     offsets: Vec<u32>,
     approaches: Vec<ApproachCell>,
@@ -84,7 +85,7 @@ impl RiskPrior {
     pub fn new(
         predictor: Arc<Predictor>,
         conflicts: &ConflictTable,
-        grid: CellGrid,
+        grid: GridFrame,
         parameters: RiskPriorParameters,
     ) -> Self {
         let mut offsets = vec![0u32];
