@@ -6,9 +6,12 @@
 
 mod sight_scenes;
 
+use std::path::Path;
+
+use covey_world::network::JunctionKind;
 use covey_world::scene::VehicleState;
 use covey_world::sight::{LinkState, LinkTable, Scratch, Sight, SightOptions};
-use covey_world::{Building, GridFrame, Point};
+use covey_world::{Body, Building, GridFrame, Map, MapOptions, Point, VehicleId};
 use parry3d_f64::math::{Pose, Vector};
 use parry3d_f64::query::{Ray, RayCast};
 use parry3d_f64::shape::{Cuboid, Triangle};
@@ -311,4 +314,73 @@ fn links_in_random_scenes_and_street_canyons() {
     check_links(&corridor(80, 5), 8, &mut tally);
     assert!(tally.lines > 10_000 && tally.free > 3_000, "{tally:?}");
     assert!(tally.on_edges <= 10, "{tally:?}");
+}
+
+/// Queues and gaps on every lane of the bundled corridor within `reach` of its `signal`-th light.
+fn corridor_scene(signal: usize, reach: f64) -> Scene {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/tamagawa");
+    let (map, _) = Map::read(
+        &folder.join("tamagawa.net.xml.gz"),
+        &[folder.join("tamagawa.poly.xml.gz")],
+        &MapOptions::default(),
+    )
+    .unwrap();
+    let lights = map.network.junctions.iter();
+    let mut lights = lights.filter(|j| j.kind == JunctionKind::TrafficLight);
+    let centre = lights.nth(signal).unwrap().position;
+    let near = |p: Point| p.distance(centre) <= reach;
+    let mut vehicles = Vec::new();
+    for (at, lane) in map
+        .network
+        .lanes
+        .iter()
+        .enumerate()
+        .filter(|(_, l)| l.drivable)
+    {
+        let mut front = 6.0 + (at * 7 % 11) as f64;
+        while front < lane.shape.length() {
+            let body = if (at + vehicles.len()) % 9 == 0 {
+                Body::HEAVY
+            } else {
+                Body::CAR
+            };
+            let position = lane.shape.point_at(front - body.length / 2.0);
+            if near(position) {
+                vehicles.push(VehicleState {
+                    id: VehicleId(vehicles.len() as u32),
+                    position,
+                    heading: lane.shape.heading_at(front - body.length / 2.0),
+                    speed: 0.0,
+                    body,
+                    lane: None,
+                    lane_position: front,
+                    next: None,
+                });
+            }
+            front += body.length + 4.0 + (vehicles.len() * 13 % 17) as f64;
+        }
+    }
+    let close = |b: &Building| {
+        b.outline
+            .iter()
+            .any(|&p| p.distance(centre) <= reach + 150.0)
+    };
+    Scene {
+        buildings: map.buildings.into_iter().filter(close).collect(),
+        vehicles,
+    }
+}
+
+#[test]
+fn sight_and_links_on_the_bundled_corridor() {
+    let (mut sight, mut links) = (Tally::default(), Tally::default());
+    for signal in [3, 12, 20] {
+        let scene = corridor_scene(signal, 120.0);
+        assert!(scene.vehicles.len() > 50 && scene.buildings.len() > 30);
+        check_sight(&scene, 9, &mut sight);
+        check_links(&scene, 40, &mut links);
+    }
+    assert!(sight.lines > 5_000 && sight.free > 500, "{sight:?}");
+    assert!(links.lines > 500 && links.free > 100, "{links:?}");
+    assert!(sight.on_edges + links.on_edges <= 2, "{sight:?} {links:?}");
 }
