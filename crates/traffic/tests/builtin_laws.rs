@@ -171,9 +171,13 @@ fn check_lanes(network: &Network, frame: &Frame, seen: &mut Seen) {
             .unwrap()
     });
     for pair in order.windows(2) {
-        if pair[0].lane.is_some()
-            && pair[0].lane == pair[1].lane
-            && pair[1].lane_position - pair[1].body.length < pair[0].lane_position
+        let Some(lane) = pair[0].lane.map(|l| &network.lanes[l.index()]) else {
+            continue;
+        };
+        // Lane positions count in SUMO's lengths; bodies are as long as they look.
+        let metres = lane.shape.length() / lane.length;
+        if pair[0].lane == pair[1].lane
+            && (pair[1].lane_position - pair[0].lane_position) * metres < pair[1].body.length - 1e-6
         {
             seen.lane_overlaps += 1;
         }

@@ -38,7 +38,11 @@ pub(crate) fn find(network: &Network, ways: &[&WayPath]) -> Vec<Encounter> {
             };
             let ca = &network.connections[a.index()];
             let cb = &network.connections[b.index()];
-            let (foes, a_yields, b_yields) = relation(network, a, b);
+            let (foes, mut a_yields, mut b_yields) = relation(network, a, b);
+            if !ever_together(network, a, b) {
+                // They meet only if one waits inside the junction from its own green time on; then it goes first.
+                (a_yields, b_yields) = (false, false);
+            }
             let meeting = if ca.from == cb.from {
                 Meeting::Diverge
             } else if ca.to == cb.to {
@@ -178,6 +182,26 @@ fn relation(network: &Network, a: ConnectionIx, b: ConnectionIx) -> (bool, bool,
     };
     let a_yields = priority(ca.from) < priority(cb.from);
     (true, a_yields, !a_yields)
+}
+
+/// Whether two connections may ever go at the same time: in some phase of a common light, or without one.
+fn ever_together(network: &Network, a: ConnectionIx, b: ConnectionIx) -> bool {
+    let ca = &network.connections[a.index()];
+    let cb = &network.connections[b.index()];
+    let (Some((sa, la)), Some((sb, lb))) = (ca.signal, cb.signal) else {
+        return true;
+    };
+    let goes = |state: &[u8], link: u32| {
+        !matches!(
+            state.get(link as usize),
+            None | Some(b'r' | b'u' | b'y' | b'Y')
+        )
+    };
+    sa != sb
+        || network.signals[sa.index()]
+            .phases
+            .iter()
+            .any(|phase| goes(&phase.state, la) && goes(&phase.state, lb))
 }
 
 fn sample(shape: &Polyline) -> Vec<Point> {

@@ -26,12 +26,13 @@ mod placement;
 mod random;
 mod roads;
 mod routes;
+mod selection;
 mod signals;
 mod vehicle;
 
 pub use config::{BuiltinConfig, BuiltinError, DeadEnds, DriverModel, SpeedFactor, TurnShares};
 pub use motion::Interventions;
-pub use roads::main_road;
+pub use selection::main_road;
 
 use crate::Source;
 use covey_world::network::{EdgeIx, Network};
