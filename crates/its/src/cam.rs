@@ -1,6 +1,6 @@
 //! The cooperative awareness message: where a station is, and where it can see.
 //!
-//! EN 302 637-2 v1.4.1 (Release 1), which Release 2 receivers (TS 103 900) read as well. The coverage digest is the second
+//! EN 302 637-2 v1.4.1, which receivers of TS 103 900 read as well. The coverage digest is the second
 //! extension addition of `CamParameters`, an OCTET STRING of the digest's own bytes; stations that do not know it skip it.
 
 use c_its_parser::standards::cam_1_4_1::cam_pdu_descriptions as stock;
@@ -14,8 +14,9 @@ use crate::{EarthPosition, MAX_MESSAGE_LEN};
 
 /// Identifies a CAM in the ITS PDU header.
 pub const MESSAGE_ID: u8 = 2;
-/// The protocol version that is written: Release 1.
-pub const PROTOCOL_VERSION: u8 = 1;
+/// The protocol version that is written, and that EN 302 637-2 v1.4.1 and TS 103 900 share. Version 1 is an older CAM with
+/// other ranges, which is not read.
+pub const PROTOCOL_VERSION: u8 = 2;
 /// Station type of a passenger car.
 pub const PASSENGER_CAR: u8 = 5;
 
@@ -152,7 +153,7 @@ impl Cam {
         if bytes.len() > MAX_MESSAGE_LEN {
             return Err(DecodeError::TooLong { found: bytes.len() });
         }
-        check_message_id(bytes, MESSAGE_ID, "a CAM, message id 2")?;
+        check_header(bytes, MESSAGE_ID, "a CAM, message id 2")?;
         let message: CamMessage = rasn::uper::decode(bytes).map_err(|error| DecodeError::Asn1 {
             message: "CAM",
             reason: error.to_string(),
@@ -330,8 +331,8 @@ fn path_point(point: &PathPoint) -> cdd::PathPoint {
     }
 }
 
-/// The second byte of every ITS message says what it is.
-pub(crate) fn check_message_id(
+/// The first two bytes of every ITS message say which version of which message it is.
+pub(crate) fn check_header(
     bytes: &[u8],
     id: u8,
     expected: &'static str,
@@ -346,6 +347,11 @@ pub(crate) fn check_message_id(
             what: "the message id",
             found: u32::from(found),
             expected,
+        }),
+        Some(_) if bytes[0] == 1 => Err(DecodeError::Unexpected {
+            what: "the protocol version",
+            found: 1,
+            expected: "2 or more: version 1 is an older message of the same name",
         }),
         Some(_) => Ok(()),
     }
@@ -443,6 +449,11 @@ pub(crate) mod tests {
         bytes[1] = 14;
         let error = Cam::decode(&bytes).unwrap_err().to_string();
         assert_eq!(error, "the message id is 14, expected a CAM, message id 2");
+        bytes[..2].copy_from_slice(&[1, 2]);
+        assert!(matches!(
+            Cam::decode(&bytes),
+            Err(DecodeError::Unexpected { found: 1, .. })
+        ));
         assert!(matches!(
             Cam::decode(&vec![0; 9000]),
             Err(DecodeError::TooLong { found: 9000 })

@@ -12,7 +12,7 @@ use rasn::types::Any;
 
 use crate::MAX_MESSAGE_LEN;
 use crate::asn::{Containers, CpmMessage, CpmPayload, Ours};
-use crate::cam::{WirePosition, check_message_id};
+use crate::cam::{WirePosition, check_header};
 use crate::error::{DecodeError, EncodeError};
 use crate::fused::FusedState;
 
@@ -187,7 +187,7 @@ impl Cpm {
         if bytes.len() > MAX_MESSAGE_LEN {
             return Err(DecodeError::TooLong { found: bytes.len() });
         }
-        check_message_id(bytes, MESSAGE_ID, "a CPM, message id 14")?;
+        check_header(bytes, MESSAGE_ID, "a CPM, message id 14")?;
         let message: CpmMessage = rasn::uper::decode(bytes).map_err(unread)?;
         let management = message.payload.management_container;
         let mut cpm = Self {

@@ -265,15 +265,15 @@ pub fn decode_packet(packet: &[u8], address: [u8; 6]) -> Result<Decoded, DecodeE
     })
 }
 
-/// The message that came to `port`. A CPM of the old Technical Report, which is version 1 on the same port, is not read.
+/// The message that came to `port`. Version 1 of both messages, which older stations send, is handed back unread.
 ///
 /// # Errors
 /// It came to the port of a CAM or CPM and is none.
 pub fn decode_message(port: u16, message: &[u8]) -> Result<Message, DecodeError> {
-    match port {
-        PORT_CAM => Cam::decode(message).map(Message::Cam),
-        PORT_CPM if message.first() == Some(&1) => Ok(Message::Other(message.to_vec())),
-        PORT_CPM => Cpm::decode(message).map(Message::Cpm),
+    match (port, message.first()) {
+        (PORT_CAM | PORT_CPM, Some(1)) => Ok(Message::Other(message.to_vec())),
+        (PORT_CAM, _) => Cam::decode(message).map(Message::Cam),
+        (PORT_CPM, _) => Cpm::decode(message).map(Message::Cpm),
         _ => Ok(Message::Other(message.to_vec())),
     }
 }

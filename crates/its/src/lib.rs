@@ -30,6 +30,7 @@ pub mod frame;
 pub mod fused;
 pub mod geo;
 pub mod pcap;
+pub mod sizes;
 mod units;
 mod wire;
 
