@@ -93,6 +93,22 @@ const COMPONENTS: &[Component] = &[
         },
     },
     Component {
+        name: "pycrate",
+        purpose: "a foreign decoder that CAMs with a coverage digest are tested against",
+        probe: (
+            &[
+                ".venv/bin/python",
+                "-c",
+                "import importlib.metadata as m, pycrate_asn1dir.ITS_CAM_2; print(m.version('pycrate'))",
+            ],
+            "0.8.1",
+        ),
+        source: Source::Pip {
+            package: "pycrate",
+            version: "0.8.1",
+        },
+    },
+    Component {
         name: "wiregasm",
         purpose: "Wireshark, the foreign dissector that captures are tested against",
         probe: (

@@ -1,6 +1,6 @@
-//! A foreign dissector reads what we write: Wireshark, as WebAssembly from npm, under plain Node.
+//! Foreign decoders read what we write: Wireshark, as WebAssembly from npm, under plain Node; and pycrate from PyPI.
 //!
-//! `cargo xtask setup` installs it into `.npm`; without it these tests fail.
+//! `cargo xtask setup` installs them into `.npm` and `.venv`; without them these tests fail.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -46,20 +46,32 @@ fn top() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-fn dissect(capture: &Path) -> String {
-    let output = Command::new("node")
-        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/dissector/dissect.cjs"))
-        .arg(top().join(".npm"))
-        .arg(capture)
-        .args(FIELDS)
-        .output()
-        .expect("node is needed");
+fn script(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/dissector")
+        .join(name)
+}
+
+fn output_of(command: &mut Command) -> String {
+    let output = command.output().unwrap_or_else(|error| {
+        panic!("{command:?}: {error}\n`cargo xtask setup` installs what is missing.")
+    });
     assert!(
         output.status.success(),
-        "{}\nIs Wireshark there? `cargo xtask setup` installs it.",
+        "{}\nIs it installed? `cargo xtask setup` does that.",
         String::from_utf8_lossy(&output.stderr)
     );
     String::from_utf8(output.stdout).unwrap()
+}
+
+fn dissect(capture: &Path) -> String {
+    output_of(
+        Command::new("node")
+            .arg(script("dissect.cjs"))
+            .arg(top().join(".npm"))
+            .arg(capture)
+            .args(FIELDS),
+    )
 }
 
 /// Numbers that look random and are the same everywhere.
@@ -150,14 +162,22 @@ fn expected_cpm(cpm: &Cpm, source: &Source) -> String {
     line
 }
 
-#[test]
-fn wireshark_reads_every_message_and_finds_what_was_sent() {
+/// What the decoders must find in a capture.
+#[derive(Default)]
+struct Expected {
+    /// Wireshark's lines.
+    frames: Vec<String>,
+    /// pycrate's lines.
+    cams: Vec<String>,
+}
+
+/// Writes 600 CAMs and as many reports and fused states, one of them split, to `path`.
+fn write_capture(path: &Path) -> Expected {
     let plane = TangentPlane::new(EarthPosition::new(35.6123, 139.6273), 77.3);
     let zero = ItsTime::from_unix_millis(1_794_783_600_000).unwrap();
     let wire = Wire::new(&plane, zero);
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("foreign-dissector.pcap");
-    let mut capture = pcap::Writer::new(File::create(&path).unwrap()).unwrap();
-    let mut expected = Vec::new();
+    let mut capture = pcap::Writer::new(File::create(path).unwrap()).unwrap();
+    let mut expected = Expected::default();
     let mut draws = Draws(0);
     let options = |step: u64| CpmOptions {
         sensors: if step.is_multiple_of(5) {
@@ -192,7 +212,25 @@ fn wireshark_reads_every_message_and_finds_what_was_sent() {
         let source = Source::of_cam(&cam, time);
         let frame = encode_frame(&cam.encode().unwrap(), PORT_CAM, &source).unwrap();
         capture.write(time.into(), &frame).unwrap();
-        expected.push(format!(
+        let digest = beacon.digest.as_ref().map(|digest| {
+            // An octet string of 1 to 255 bytes, its length less one first; the second addition counts from 0.
+            let bytes = digest.encode();
+            let length = [bytes.len() as u8 - 1];
+            let hex = |byte: &u8| format!("{byte:02x}");
+            format!(
+                " _ext_1={}",
+                length.iter().chain(&bytes).map(hex).collect::<String>()
+            )
+        });
+        expected.cams.push(format!(
+            "{sender} {} {} {} {}{}",
+            cam.position.latitude,
+            cam.position.longitude,
+            cam.speed.unwrap(),
+            cam.heading.unwrap(),
+            digest.unwrap_or_default(),
+        ));
+        expected.frames.push(format!(
             "malformed=0 frame.time_epoch={} geonw.src_pos.lat={} geonw.src_pos.speed={} btpb.dstport=2001 its.messageId=2 \
              its.stationId={} its.latitude={} its.longitude={} its.headingValue={} its.speedValue={} \
              its.vehicleLengthValue={} cam.vehicleWidth={}{}",
@@ -244,15 +282,35 @@ fn wireshark_reads_every_message_and_finds_what_was_sent() {
             let source = Source::of_cpm(cpm, source.speed);
             let frame = encode_frame(&cpm.encode().unwrap(), PORT_CPM, &source).unwrap();
             capture.write(time.into(), &frame).unwrap();
-            expected.push(expected_cpm(cpm, &source));
+            expected.frames.push(expected_cpm(cpm, &source));
         }
     }
     drop(capture.finish().unwrap());
-    let found = dissect(&path);
+    expected
+}
+
+#[track_caller]
+fn assert_lines(found: &str, expected: &[String]) {
     let found: Vec<&str> = found.lines().collect();
-    assert!(expected.len() >= 1_200);
-    for (number, (found, expected)) in found.iter().zip(&expected).enumerate() {
-        assert_eq!(found, expected, "frame {}", number + 1);
+    for (number, (found, expected)) in found.iter().zip(expected).enumerate() {
+        assert_eq!(found, expected, "line {}", number + 1);
     }
     assert_eq!(found.len(), expected.len());
+}
+
+#[test]
+fn wireshark_reads_every_message_and_finds_what_was_sent() {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("wireshark.pcap");
+    let expected = write_capture(&path);
+    assert!(expected.frames.len() > 1_200);
+    assert_lines(&dissect(&path), &expected.frames);
+}
+
+#[test]
+fn pycrate_reads_every_cam_and_finds_the_digest_as_an_unknown_addition() {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pycrate.pcap");
+    let expected = write_capture(&path);
+    let python = top().join(".venv/bin/python");
+    let found = output_of(Command::new(python).arg(script("cams.py")).arg(&path));
+    assert_lines(&found, &expected.cams);
 }

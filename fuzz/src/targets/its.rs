@@ -6,6 +6,7 @@ use covey_its::{
     Cam, Cpm, CpmObject, EarthPosition, FusedState, ItsTime, Sensor, TangentPlane, Wire,
     decode_frame,
 };
+use covey_protocol::messages::ObjectState;
 use covey_protocol::{Cell, CoverageDigest, Instant, Tile};
 
 fn plane() -> TangentPlane {
@@ -40,7 +41,7 @@ fn check_cpm(cpm: &Cpm) {
     let plane = plane();
     let wire = Wire::new(&plane, ItsTime(700_000_000_000));
     if let Ok(report) = wire.report(cpm) {
-        assert!(report.objects.iter().all(|object| object.is_finite()));
+        assert!(report.objects.iter().all(ObjectState::is_finite));
     }
     let _ = wire.broadcast(std::slice::from_ref(cpm));
 }
