@@ -40,12 +40,15 @@ pub const TARGETS: &[Target] = &[
         targets::maps::buildings,
         targets::maps::building_seeds,
     ),
+    target_of("cam", targets::its::cams, targets::its::cam_seeds),
+    target_of("cpm", targets::its::cpms, targets::its::cpm_seeds),
     target_of("digest", targets::digest::run, targets::digest::seeds),
     target_of(
         "floating-car-data",
         targets::recordings::run,
         targets::recordings::seeds,
     ),
+    target_of("frame", targets::its::frames, targets::its::frame_seeds),
     target_of(
         "network",
         targets::maps::network,

@@ -1,6 +1,7 @@
 //! The targets, a module per subject.
 
 pub(crate) mod digest;
+pub(crate) mod its;
 pub(crate) mod maps;
 pub(crate) mod messages;
 pub(crate) mod polyline;

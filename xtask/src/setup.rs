@@ -12,6 +12,9 @@ use crate::steps::Report;
 /// The project's own Python environment, at the top of the repository.
 const VENV: &str = ".venv";
 
+/// What comes from npm, at the top of the repository.
+const NPM: &str = ".npm";
+
 /// SUMO's version: results of the SUMO tests were checked with this one.
 const SUMO: &str = "1.28.0";
 
@@ -36,6 +39,11 @@ enum Source {
     },
     /// PyPI, into the project's own environment.
     Pip {
+        package: &'static str,
+        version: &'static str,
+    },
+    /// npm, into the project's own folder; needs Node.
+    Npm {
         package: &'static str,
         version: &'static str,
     },
@@ -82,6 +90,38 @@ const COMPONENTS: &[Component] = &[
         source: Source::Pip {
             package: "eclipse-sumo",
             version: SUMO,
+        },
+    },
+    Component {
+        name: "pycrate",
+        purpose: "a foreign decoder that CAMs with a coverage digest are tested against",
+        probe: (
+            &[
+                ".venv/bin/python",
+                "-c",
+                "import importlib.metadata as m, pycrate_asn1dir.ITS_CAM_2; print(m.version('pycrate'))",
+            ],
+            "0.8.1",
+        ),
+        source: Source::Pip {
+            package: "pycrate",
+            version: "0.8.1",
+        },
+    },
+    Component {
+        name: "wiregasm",
+        purpose: "Wireshark, the foreign dissector that captures are tested against",
+        probe: (
+            &[
+                "node",
+                "-p",
+                "require('./.npm/node_modules/@goodtools/wiregasm/package.json').version",
+            ],
+            "1.9.1",
+        ),
+        source: Source::Npm {
+            package: "@goodtools/wiregasm",
+            version: "1.9.1",
         },
     },
 ];
@@ -179,6 +219,19 @@ impl Source {
                         ],
                     ))
             }
+            Self::Npm { package, version } => report.call(Call::new(
+                root,
+                "npm",
+                &[
+                    "install",
+                    "--prefix",
+                    NPM,
+                    "--save-exact",
+                    "--no-audit",
+                    "--no-fund",
+                    &format!("{package}@{version}"),
+                ],
+            )),
             Self::Apt { packages } => apt(root, packages, report),
         }
     }
@@ -192,6 +245,9 @@ impl Source {
             }
             Self::Pip { package, version } => format!(
                 "Try `python3 -m venv {VENV} && {VENV}/bin/python -m pip install {package}=={version}`."
+            ),
+            Self::Npm { package, version } => format!(
+                "Node 20.19 or newer is needed. Try `npm install --prefix {NPM} {package}@{version}`."
             ),
             Self::Apt { packages } => {
                 format!("Try, as root, `apt-get install {}`.", packages.join(" "))

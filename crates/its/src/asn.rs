@@ -1,0 +1,174 @@
+//! The outer ASN.1 types of CAM and CPM, written again where the generated ones cannot be used.
+//!
+//! The inner containers are those of `c-its-parser`. Three things differ here, each invisible to a round trip and found by
+//! foreign decoders only:
+//!
+//! - `CamParameters` and `CpmPayload` carry our extension as their second addition. The first is left alone: in TS 103 900 it
+//!   is `extensionContainers`; what a foreign message has there is skipped.
+//! - The list of CPM containers has a size of 1 to 8 *without* an extension bit: the inner constraint of TS 103 324 takes the
+//!   extensibility of the size away (X.680, serial constraints). The generated type writes one bit too many.
+
+use c_its_parser::standards::cam_1_4_1::cam_pdu_descriptions as stock;
+use c_its_parser::standards::cdd_1_3_1_1::its_container as cdd1;
+use c_its_parser::standards::cdd_2_2_1::etsi_its_cdd as cdd2;
+use c_its_parser::standards::cpm_2_1_1::cpm_pdu_descriptions as cpm;
+use rasn::prelude::*;
+
+/// What stands in a place that belongs to somebody else: nothing is written, whatever is read is skipped.
+pub(crate) type Reserved = ();
+
+/// An addition of ours, or something else that stands in its place, which is skipped as any station skips what it does not
+/// know. A message that is cut inside it is still refused, since the addition tells its length.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Ours<T> {
+    Read(T),
+    Foreign,
+}
+
+impl<T> Ours<T> {
+    pub(crate) fn read(&self) -> Option<&T> {
+        match self {
+            Self::Read(value) => Some(value),
+            Self::Foreign => None,
+        }
+    }
+}
+
+impl<T: AsnType> AsnType for Ours<T> {
+    const TAG: Tag = T::TAG;
+    const CONSTRAINTS: Constraints = T::CONSTRAINTS;
+}
+
+impl<T: Decode> Decode for Ours<T> {
+    fn decode_with_tag_and_constraints<D: Decoder>(
+        decoder: &mut D,
+        tag: Tag,
+        constraints: Constraints,
+    ) -> Result<Self, D::Error> {
+        // The decoder holds this addition's bytes alone: how far a failed attempt came does not matter.
+        Ok(
+            T::decode_with_tag_and_constraints(decoder, tag, constraints)
+                .map_or(Self::Foreign, Self::Read),
+        )
+    }
+}
+
+impl<T: Encode> Encode for Ours<T> {
+    fn encode_with_tag_and_constraints<'b, E: Encoder<'b>>(
+        &self,
+        encoder: &mut E,
+        tag: Tag,
+        constraints: Constraints,
+        identifier: Identifier,
+    ) -> Result<(), E::Error> {
+        match self {
+            Self::Read(value) => {
+                value.encode_with_tag_and_constraints(encoder, tag, constraints, identifier)
+            }
+            Self::Foreign => Ok(()),
+        }
+    }
+}
+
+#[derive(AsnType, Debug, Clone, Decode, Encode, PartialEq, Eq, Hash)]
+#[rasn(automatic_tags)]
+pub(crate) struct CamMessage {
+    pub(crate) header: cdd1::ItsPduHeader,
+    pub(crate) cam: CoopAwareness,
+}
+
+#[derive(AsnType, Debug, Clone, Decode, Encode, PartialEq, Eq, Hash)]
+#[rasn(automatic_tags)]
+pub(crate) struct CoopAwareness {
+    pub(crate) generation_delta_time: stock::GenerationDeltaTime,
+    pub(crate) cam_parameters: CamParameters,
+}
+
+#[derive(AsnType, Debug, Clone, Decode, Encode, PartialEq, Eq, Hash)]
+#[rasn(automatic_tags)]
+#[non_exhaustive]
+pub(crate) struct CamParameters {
+    pub(crate) basic_container: stock::BasicContainer,
+    pub(crate) high_frequency_container: stock::HighFrequencyContainer,
+    pub(crate) low_frequency_container: Option<stock::LowFrequencyContainer>,
+    pub(crate) special_vehicle_container: Option<stock::SpecialVehicleContainer>,
+    #[rasn(extension_addition)]
+    pub(crate) extension_containers: Option<Reserved>,
+    #[rasn(extension_addition, size("1..=255"))]
+    pub(crate) coverage_digest: Option<Ours<OctetString>>,
+}
+
+#[derive(AsnType, Debug, Clone, Decode, Encode, PartialEq, Eq, Hash)]
+#[rasn(automatic_tags)]
+pub(crate) struct CpmMessage {
+    pub(crate) header: cdd2::ItsPduHeader,
+    pub(crate) payload: CpmPayload,
+}
+
+#[derive(AsnType, Debug, Clone, Decode, Encode, PartialEq, Eq, Hash)]
+#[rasn(automatic_tags)]
+#[non_exhaustive]
+pub(crate) struct CpmPayload {
+    pub(crate) management_container: cpm::ManagementContainer,
+    pub(crate) cpm_containers: Containers,
+    #[rasn(extension_addition)]
+    pub(crate) reserved: Option<Reserved>,
+    #[rasn(extension_addition)]
+    pub(crate) fused_state: Option<Ours<FusedStateExtension>>,
+}
+
+#[derive(AsnType, Debug, Clone, Decode, Encode, PartialEq, Eq, Hash)]
+#[rasn(delegate, size("1..=8"))]
+pub(crate) struct Containers(pub(crate) SequenceOf<cpm::WrappedCpmContainer>);
+
+/// What a host says besides its objects; `docs/messages.md` has it as ASN.1.
+#[derive(AsnType, Debug, Clone, Decode, Encode, PartialEq, Eq, Hash)]
+#[rasn(automatic_tags)]
+#[non_exhaustive]
+pub(crate) struct FusedStateExtension {
+    #[rasn(value("-8388608..=8388607"))]
+    pub(crate) tile_x: i32,
+    #[rasn(value("-8388608..=8388607"))]
+    pub(crate) tile_y: i32,
+    #[rasn(value("0..=4294967295"))]
+    pub(crate) sequence: u32,
+    #[rasn(value("0..=4294967295"))]
+    pub(crate) epoch: u32,
+    #[rasn(value("0..=4294967295"))]
+    pub(crate) tenure: u32,
+    #[rasn(value("0..=16777215"))]
+    pub(crate) price: u32,
+    #[rasn(value("0..=65535"))]
+    pub(crate) cycle_age: u16,
+    #[rasn(value("0..=65535"))]
+    pub(crate) unchanged_age: u16,
+    #[rasn(value("0..=65535"))]
+    pub(crate) lease: u16,
+    pub(crate) silent_only: bool,
+    pub(crate) full: bool,
+    #[rasn(size("0..=255"))]
+    pub(crate) contributors: SequenceOf<cdd2::StationId>,
+    #[rasn(size("0..=1023"))]
+    pub(crate) withdrawn: SequenceOf<cdd2::Identifier2B>,
+}
+
+/// CPMs as stations that know nothing of us read them, with the right container list.
+#[cfg(test)]
+pub(crate) mod plain {
+    use super::*;
+
+    #[derive(AsnType, Debug, Clone, Decode, Encode, PartialEq, Eq, Hash)]
+    #[rasn(automatic_tags)]
+    pub(crate) struct PlainCpmMessage {
+        pub(crate) header: cdd2::ItsPduHeader,
+        pub(crate) payload: PlainCpmPayload,
+    }
+
+    #[derive(AsnType, Debug, Clone, Decode, Encode, PartialEq, Eq, Hash)]
+    #[rasn(automatic_tags)]
+    #[non_exhaustive]
+    pub(crate) struct PlainCpmPayload {
+        pub(crate) management_container: cpm::ManagementContainer,
+        pub(crate) cpm_containers: Containers,
+    }
+}

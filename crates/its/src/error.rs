@@ -1,0 +1,134 @@
+//! Why a message could not be written or read.
+
+use thiserror::Error;
+
+/// Why a value cannot be put into a message.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum EncodeError {
+    /// A station id has more than 32 bits.
+    #[error(
+        "station id {found} does not fit into the 32 bits of a station id; number the stations from 0 to 4294967295"
+    )]
+    StationId {
+        /// The id.
+        found: u64,
+    },
+    /// An object id has more than 16 bits.
+    #[error(
+        "object id {found} does not fit into the 16 bits of a CPM's object id; number the objects from 0 to 65535"
+    )]
+    ObjectId {
+        /// The id.
+        found: u64,
+    },
+    /// The position is not on Earth, or the projection does not know it.
+    #[error(
+        "position ({x}, {y}) m of the map plane has no place on Earth; check the map's projection"
+    )]
+    Position {
+        /// Along the plane's first axis.
+        x: f64,
+        /// Along the plane's second axis.
+        y: f64,
+    },
+    /// The time is before the ITS epoch, or after the end of its 42 bits.
+    #[error(
+        "time {micros} us lies outside the ITS time stamps (0 to 4398046511103 ms since 2004); check the start time"
+    )]
+    Time {
+        /// Microseconds since the caller's zero.
+        micros: i64,
+    },
+    /// A field of the fused state does not fit.
+    #[error("{field} is {found}, the fused state carries {low} to {high}")]
+    Field {
+        /// Its name.
+        field: &'static str,
+        /// Its value.
+        found: i64,
+        /// The least that fits.
+        low: i64,
+        /// The most that fits.
+        high: i64,
+    },
+    /// There are more objects than eight messages of the asked-for length can carry.
+    #[error(
+        "{objects} objects do not fit into 8 messages of at most {max_bytes} bytes; allow longer messages or send fewer objects"
+    )]
+    TooManyObjects {
+        /// How many.
+        objects: usize,
+        /// The longest message allowed.
+        max_bytes: usize,
+    },
+    /// The ASN.1 encoder refused a value: an invalid plain value was given.
+    #[error(
+        "the ASN.1 encoder refused the message: {0}; a field holds a value outside its documented range"
+    )]
+    Asn1(String),
+}
+
+/// Why bytes are not a message.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum DecodeError {
+    /// Longer than [`MAX_MESSAGE_LEN`](crate::MAX_MESSAGE_LEN).
+    #[error("{found} bytes are longer than any message ({max} bytes)", max = crate::MAX_MESSAGE_LEN)]
+    TooLong {
+        /// How long.
+        found: usize,
+    },
+    /// A header or message ends too early.
+    #[error("{what} ends after {found} bytes, at least {needed} were expected")]
+    Truncated {
+        /// Which part.
+        what: &'static str,
+        /// Bytes there are.
+        found: usize,
+        /// Bytes it needs.
+        needed: usize,
+    },
+    /// A header field has a value that is not read here.
+    #[error("{what} is {found}, expected {expected}")]
+    Unexpected {
+        /// Which field.
+        what: &'static str,
+        /// Its value.
+        found: u32,
+        /// What can be read.
+        expected: &'static str,
+    },
+    /// GeoNetworking headers that are none.
+    #[error("GeoNetworking: {0}")]
+    GeoNetworking(String),
+    /// The message is not what its type says.
+    #[error("{message}: {reason}")]
+    Asn1 {
+        /// CAM or CPM.
+        message: &'static str,
+        /// What the ASN.1 decoder says.
+        reason: String,
+    },
+    /// A value that has to be there for the conversion is marked unavailable or missing.
+    #[error("{0} is unavailable, so there is no protocol value of this message")]
+    Missing(&'static str),
+    /// The position has no place in the map plane.
+    #[error("latitude {latitude}, longitude {longitude} have no place in the map plane")]
+    Position {
+        /// In degrees.
+        latitude: f64,
+        /// In degrees.
+        longitude: f64,
+    },
+    /// The segments of one fused state are not all there, or do not belong together.
+    #[error(
+        "{found} segments of a fused state, {expected} belong together; give all segments of one time stamp and host"
+    )]
+    Segments {
+        /// How many were given.
+        found: usize,
+        /// How many there should be.
+        expected: usize,
+    },
+}

@@ -1,0 +1,317 @@
+//! What messages cost in bytes: the tables of the documentation, and the size model of simulations, against encoded messages.
+
+use std::fmt::Write as _;
+
+use c_its_parser::standards::cdd_2_2_1::etsi_its_cdd as cdd;
+use covey_its::cam::{PASSENGER_CAR, PathPoint, WirePosition};
+use covey_its::frame::HEADERS_LEN;
+use covey_its::sizes::{self, CpmContent};
+use covey_its::{Cam, CarriedDigest, Cpm, CpmObject, FusedState, Sensor};
+use covey_protocol::{Cell, CoverageDigest, Tile};
+use rasn::prelude::*;
+
+fn cam(path: Option<usize>, digest_cells: Option<i32>) -> Cam {
+    let point = PathPoint {
+        latitude: -100,
+        longitude: 200,
+        age: Some(20),
+    };
+    Cam {
+        station_id: 4711,
+        station_type: PASSENGER_CAR,
+        generation_ms: 1,
+        position: WirePosition::default(),
+        heading: Some(900),
+        speed: Some(1_389),
+        backward: Some(false),
+        length: Some(45),
+        width: Some(18),
+        path: path.map(|points| vec![point; points]),
+        digest: digest_cells.map(|cells| {
+            let row = (0..cells).map(|ix| Cell::new(ix * 2, 0)).collect();
+            CarriedDigest::Cells(CoverageDigest::new(row).unwrap())
+        }),
+    }
+}
+
+fn cpm(content: CpmContent, segmented: bool) -> Cpm {
+    let object = CpmObject {
+        id: Some(7),
+        measured_ms: -50,
+        east: -12_345,
+        north: 6_789,
+        velocity: Some((1_389, -20)),
+        length: Some(45),
+        width: Some(18),
+        height: Some(15),
+        quality: Some(15),
+    };
+    let sensor = Sensor {
+        id: 1,
+        kind: 12,
+        range: Some(1_500),
+    };
+    Cpm {
+        station_id: 4711,
+        reference_ms: 700_000_000_123,
+        position: WirePosition::default(),
+        segment: segmented.then_some((1, 2)),
+        orientation: Some(Some(900)),
+        sensors: vec![sensor; content.sensors],
+        objects_known: 255,
+        objects: vec![object; content.objects],
+        fused: content.fused.map(|(contributors, withdrawn)| FusedState {
+            tile: Tile::new(-3, 4),
+            sequence: 7,
+            epoch: 9,
+            tenure_ms: 12_000,
+            price: 7_000,
+            cycle_age_ms: 150,
+            unchanged_age_ms: 150,
+            lease_ms: 600,
+            silent_only: false,
+            full: true,
+            contributors: vec![1; contributors],
+            withdrawn: vec![1; withdrawn],
+        }),
+    }
+}
+
+fn bytes(content: CpmContent) -> usize {
+    cpm(content, false).encode().unwrap().len()
+}
+
+fn reports(objects: usize, sensors: usize) -> usize {
+    bytes(CpmContent {
+        objects,
+        sensors,
+        fused: None,
+    })
+}
+
+fn fused(objects: usize, contributors: usize) -> usize {
+    bytes(CpmContent {
+        objects,
+        sensors: 0,
+        fused: Some((contributors, 0)),
+    })
+}
+
+#[test]
+fn the_size_model_is_exact() {
+    for low in [false, true] {
+        let path = low.then_some(0);
+        assert_eq!(
+            sizes::cam(low, None),
+            cam(path, None).encode().unwrap().len()
+        );
+        for cells in [1, 2, 30, 100] {
+            let cam = cam(path, Some(cells));
+            let Some(CarriedDigest::Cells(digest)) = &cam.digest else {
+                unreachable!()
+            };
+            assert_eq!(
+                sizes::cam(low, Some(digest.encoded_len())),
+                cam.encode().unwrap().len(),
+                "{cells} cells"
+            );
+        }
+    }
+    for objects in (0..=40).chain([64, 127, 128, 254, 255]) {
+        for sensors in [0, 1, 2, 5] {
+            for fused in [None, Some((0, 0)), Some((4, 3)), Some((255, 0))] {
+                for segmented in [false, true] {
+                    let content = CpmContent {
+                        objects,
+                        sensors,
+                        fused,
+                    };
+                    let encoded = cpm(content, segmented).encode().unwrap().len();
+                    assert_eq!(sizes::cpm(content, segmented), Some(encoded), "{content:?}");
+                }
+            }
+        }
+    }
+    let content = |objects| CpmContent {
+        objects,
+        ..CpmContent::default()
+    };
+    assert_eq!(sizes::cpm(content(256), false), None);
+    let one = sizes::cpm(content(10), false).unwrap();
+    assert_eq!(sizes::on_air(content(10), 1_394), Some(one + HEADERS_LEN));
+    let half = sizes::cpm(content(50), true).unwrap();
+    assert_eq!(
+        sizes::on_air(content(100), 1_394),
+        Some(2 * (half + HEADERS_LEN))
+    );
+    assert_eq!(sizes::on_air(content(2_000), 1_394), None);
+}
+
+#[test]
+fn the_documented_sizes_are_those_of_encoded_messages() {
+    let documentation = include_str!("../../../docs/messages.md");
+    let mut table = String::from("| CAM | message | with GN + BTP | letter |\n|---|---|---|---|\n");
+    for (name, path, digest, letter) in [
+        ("high-frequency container", None, None, "121"),
+        (
+            "high-frequency container, 13-byte digest",
+            None,
+            Some(1),
+            "121 + 13 = 134",
+        ),
+        ("and low-frequency container", Some(0), None, "121"),
+        (
+            "and low-frequency container, 13-byte digest",
+            Some(0),
+            Some(1),
+            "121 + 13 = 134",
+        ),
+        ("and 10 path points", Some(10), None, "121"),
+        (
+            "and 10 path points, 13-byte digest",
+            Some(10),
+            Some(1),
+            "121 + 13 = 134",
+        ),
+    ] {
+        let bytes = cam(path, digest).encode().unwrap().len();
+        writeln!(
+            table,
+            "| {name} | {bytes} | {} | {letter} |",
+            bytes + HEADERS_LEN
+        )
+        .unwrap();
+    }
+    table += "\n| objects | CPM | with sensor | with GN + BTP | letter, 121 + 35 + 35 n |\n|---|---|---|---|---|\n";
+    for objects in [1, 2, 5, 10, 20, 32, 64] {
+        let (without, with) = (reports(objects, 0), reports(objects, 1));
+        writeln!(
+            table,
+            "| {objects} | {without} | {with} | {} | {} |",
+            with + HEADERS_LEN,
+            156 + 35 * objects
+        )
+        .unwrap();
+    }
+    assert!(
+        documentation.contains(&table),
+        "docs/messages.md should have:\n{table}"
+    );
+}
+
+/// The alternative that was not taken: a message of its own, of the same ranges and resolutions.
+#[derive(AsnType, Debug, Clone, Encode, Decode, PartialEq)]
+#[rasn(automatic_tags)]
+#[non_exhaustive]
+struct OwnMessage {
+    header: cdd::ItsPduHeader,
+    reference_time: cdd::TimestampIts,
+    latitude: cdd::Latitude,
+    longitude: cdd::Longitude,
+    #[rasn(value("-8388608..=8388607"))]
+    tile_x: i32,
+    #[rasn(value("-8388608..=8388607"))]
+    tile_y: i32,
+    #[rasn(value("0..=4294967295"))]
+    sequence: u32,
+    #[rasn(value("0..=4294967295"))]
+    epoch: u32,
+    #[rasn(value("0..=4294967295"))]
+    tenure: u32,
+    #[rasn(value("0..=16777215"))]
+    price: u32,
+    #[rasn(value("0..=65535"))]
+    cycle_age: u16,
+    #[rasn(value("0..=65535"))]
+    unchanged_age: u16,
+    #[rasn(value("0..=65535"))]
+    lease: u16,
+    silent_only: bool,
+    full: bool,
+    #[rasn(size("0..=255"))]
+    contributors: SequenceOf<cdd::StationId>,
+    #[rasn(size("0..=1023"))]
+    withdrawn: SequenceOf<cdd::Identifier2B>,
+    #[rasn(size("0..=1023"))]
+    objects: SequenceOf<OwnObject>,
+}
+
+#[derive(AsnType, Debug, Clone, Encode, Decode, PartialEq)]
+#[rasn(automatic_tags)]
+struct OwnObject {
+    id: cdd::Identifier2B,
+    measured: cdd::DeltaTimeMilliSecondSigned,
+    east: cdd::CartesianCoordinateLarge,
+    north: cdd::CartesianCoordinateLarge,
+    east_velocity: cdd::VelocityComponentValue,
+    north_velocity: cdd::VelocityComponentValue,
+    length: cdd::ObjectDimensionValue,
+    width: cdd::ObjectDimensionValue,
+    height: cdd::ObjectDimensionValue,
+    quality: cdd::ObjectPerceptionQuality,
+}
+
+fn own_message(objects: usize, contributors: usize) -> usize {
+    let object = OwnObject {
+        id: cdd::Identifier2B(7),
+        measured: cdd::DeltaTimeMilliSecondSigned(-50),
+        east: cdd::CartesianCoordinateLarge(-12_345),
+        north: cdd::CartesianCoordinateLarge(6_789),
+        east_velocity: cdd::VelocityComponentValue(1_389),
+        north_velocity: cdd::VelocityComponentValue(-20),
+        length: cdd::ObjectDimensionValue(45),
+        width: cdd::ObjectDimensionValue(18),
+        height: cdd::ObjectDimensionValue(15),
+        quality: cdd::ObjectPerceptionQuality(15),
+    };
+    let message = OwnMessage {
+        header: cdd::ItsPduHeader {
+            protocol_version: cdd::OrdinalNumber1B(1),
+            message_id: cdd::MessageId(200),
+            station_id: cdd::StationId(4711),
+        },
+        reference_time: cdd::TimestampIts(700_000_000_123),
+        latitude: cdd::Latitude(0),
+        longitude: cdd::Longitude(0),
+        tile_x: -3,
+        tile_y: 4,
+        sequence: 7,
+        epoch: 9,
+        tenure: 12_000,
+        price: 7_000,
+        cycle_age: 150,
+        unchanged_age: 150,
+        lease: 600,
+        silent_only: false,
+        full: true,
+        contributors: vec![cdd::StationId(1); contributors],
+        withdrawn: vec![],
+        objects: vec![object; objects],
+    };
+    rasn::uper::encode(&message).unwrap().len()
+}
+
+#[test]
+fn the_decision_on_the_fused_state_rests_on_these_figures() {
+    let decision = include_str!("../../../docs/decisions/0001-fused-state.md");
+    let mut table = String::from(
+        "| objects | CPM | CPM with the extension | own message | own / extended CPM |\n|---|---|---|---|---|\n",
+    );
+    for objects in [0, 10, 50, 150] {
+        let (plain, extended, own) = (
+            reports(objects, 0),
+            fused(objects, 8),
+            own_message(objects, 8),
+        );
+        writeln!(
+            table,
+            "| {objects} | {plain} | {extended} | {own} | {:.2} |",
+            own as f64 / extended as f64
+        )
+        .unwrap();
+    }
+    assert!(
+        decision.contains(&table),
+        "docs/decisions/0001-fused-state.md should have:\n{table}"
+    );
+}
