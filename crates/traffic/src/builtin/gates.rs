@@ -34,7 +34,9 @@ impl Motion {
     /// because it has waited too long for room.
     pub(crate) fn may_pass(&self, i: usize, k: usize, distance: f64) -> (Denial, bool) {
         let me = &self.vehicles[i];
-        let track = me.path.as_slice()[k];
+        let Some(track) = me.path.get(k) else {
+            return (Denial::Room, false);
+        };
         let data = &self.roads.tracks[track as usize];
         let Some(crossing) = data.crossing() else {
             return (Denial::None, false);
@@ -215,7 +217,7 @@ impl Motion {
             // Somebody fits even on a lane shorter than a vehicle.
             return f64::INFINITY;
         }
-        self.roads.tracks[lane as usize].length - taken
+        self.roads.length(lane) - taken
     }
 
     /// Whether there is a free place on the first part of a way with a waiting place inside the junction.

@@ -81,7 +81,7 @@ impl Motion {
         let vehicle = &self.vehicles[i];
         let lane = self.roads.lane(vehicle.track)?;
         let (outer, inner) = (lane.outer, lane.inner);
-        let left = self.roads.tracks[vehicle.track as usize].length - vehicle.position;
+        let left = self.roads.length(vehicle.track) - vehicle.position;
         let want = vehicle.wants.first().unwrap_or(NONE);
         match self.lane_towards(vehicle.track, want) {
             Some((0, _)) | None => self.faster_lane(i, want, left, arrivals),
@@ -136,8 +136,7 @@ impl Motion {
     /// The vehicle's place on a lane of its street.
     fn place_on(&self, i: usize, target: u32) -> f64 {
         let vehicle = &self.vehicles[i];
-        let tracks = &self.roads.tracks;
-        vehicle.position * tracks[target as usize].length / tracks[vehicle.track as usize].length
+        vehicle.position * self.roads.length(target) / self.roads.length(vehicle.track)
     }
 
     /// The speed that a vehicle could have on a lane for a while.
@@ -258,7 +257,7 @@ impl Motion {
         let vehicle = &mut self.vehicles[i];
         vehicle.shadow = vehicle.track;
         vehicle.track = target;
-        vehicle.position = place.min(self.roads.tracks[target as usize].length);
+        vehicle.position = place.min(self.roads.length(target));
         // The body stays where it is and comes over bit by bit.
         let to = self.behind(&self.vehicles[i], half);
         let shape = &self.roads.tracks[target as usize].shape;

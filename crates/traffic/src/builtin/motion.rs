@@ -171,11 +171,10 @@ impl Motion {
             if vehicle.denial != Denial::None && vehicle.speed < 1.0 {
                 continue;
             }
-            let mut distance = self.roads.tracks[vehicle.track as usize].length - vehicle.position;
+            let mut distance = self.roads.length(vehicle.track) - vehicle.position;
             for (k, &track) in vehicle.path.as_slice().iter().enumerate() {
-                let data = &self.roads.tracks[track as usize];
                 if k >= vehicle.bound
-                    && let TrackKind::Crossing(crossing) = &data.kind
+                    && let TrackKind::Crossing(crossing) = &self.roads.tracks[track as usize].kind
                 {
                     if crossing.entry
                         && matches!(
@@ -196,7 +195,7 @@ impl Motion {
                         });
                     }
                 }
-                distance += data.length;
+                distance += self.roads.length(track);
             }
         }
     }
@@ -204,7 +203,7 @@ impl Motion {
     /// Frees a vehicle from gates whose light has gone out of green, as long as it can stop before them.
     fn unbind_if_closed(&mut self, i: usize, dt: f64) {
         let vehicle = &self.vehicles[i];
-        let mut distance = self.roads.tracks[vehicle.track as usize].length - vehicle.position;
+        let mut distance = self.roads.length(vehicle.track) - vehicle.position;
         let needed = braking_distance(vehicle.speed, vehicle.model.decel) + vehicle.speed * dt;
         for k in 0..vehicle.bound {
             let track = vehicle.path.as_slice()[k];
@@ -256,7 +255,7 @@ impl Motion {
     /// The place of a vehicle's front relative to the beginning of a track that lies on its way.
     pub(crate) fn front_on(&self, vehicle: u32, track: u32) -> Option<f64> {
         let vehicle = &self.vehicles[vehicle as usize];
-        let length = |t: u32| self.roads.tracks[t as usize].length;
+        let length = |t: u32| self.roads.length(t);
         if vehicle.track == track {
             return Some(vehicle.position);
         }
@@ -422,7 +421,7 @@ impl Motion {
             return f64::INFINITY;
         };
         let (decel, tau) = (me.model.decel, me.model.tau);
-        let length = self.roads.tracks[track as usize].length;
+        let length = self.roads.length(track);
         let mut safe = f64::INFINITY;
         let mut order = None;
         for conflict in &crossing.conflicts {
@@ -450,7 +449,7 @@ impl Motion {
                     continue;
                 }
                 if conflict.meeting == Meeting::Merge {
-                    let other_length = self.roads.tracks[conflict.other as usize].length;
+                    let other_length = self.roads.length(conflict.other);
                     if back < other_length {
                         let gap = (start + length) - (other_length - back) - me.model.min_gap;
                         safe =
@@ -491,8 +490,7 @@ impl Motion {
         {
             return f64::INFINITY;
         }
-        let scale = self.roads.tracks[me.track as usize].length
-            / self.roads.tracks[other.track as usize].length;
+        let scale = self.roads.length(me.track) / self.roads.length(other.track);
         let gap = other.position * scale - other.length() - me.position - me.model.min_gap;
         if gap < 0.0 {
             return f64::INFINITY;
@@ -509,7 +507,7 @@ impl Motion {
     /// Moves one vehicle with its new speed.
     fn drive(&mut self, i: usize, dt: f64) {
         let vehicle = &self.vehicles[i];
-        let ahead = self.roads.tracks[vehicle.track as usize].length - vehicle.position;
+        let ahead = self.roads.length(vehicle.track) - vehicle.position;
         if vehicle.bound == 0 && vehicle.path.len() > 0 && vehicle.next_speed * dt > ahead {
             // Only a vehicle that could not stop in spite of all comes here; others must still see it.
             self.bind(i, 1);
@@ -533,19 +531,19 @@ impl Motion {
                 vehicle.waited += dt;
             }
         }
-        while vehicle.position > tracks[vehicle.track as usize].length {
+        while vehicle.position > self.roads.length(vehicle.track) {
             let Some(track) = vehicle.path.first() else {
-                vehicle.position = tracks[vehicle.track as usize].length;
+                vehicle.position = self.roads.length(vehicle.track);
                 vehicle.speed = 0.0;
                 break;
             };
             let left = vehicle.track;
-            vehicle.position -= tracks[left as usize].length;
+            vehicle.position -= self.roads.length(left);
             if tracks[left as usize].lane().is_some() {
                 vehicle.wants.pop_front();
             }
             vehicle.path.pop_front();
-            vehicle.path_metres -= tracks[track as usize].length;
+            vehicle.path_metres -= self.roads.length(track);
             vehicle.bound = vehicle.bound.saturating_sub(1);
             vehicle.track = track;
             vehicle.waited = 0.0;
@@ -564,7 +562,7 @@ impl Motion {
             if back >= 0.0 {
                 break;
             }
-            back += tracks[track as usize].length;
+            back += self.roads.length(track);
             kept += 1;
         }
         for k in kept..vehicle.trail.len() {

@@ -57,7 +57,7 @@ impl Occupancy {
             add(vehicle.track, vehicle.position);
             let mut front = vehicle.position;
             for &track in vehicle.trail.as_slice() {
-                front += roads.tracks[track as usize].length;
+                front += roads.length(track);
                 add(track, front);
             }
             if vehicle.shadow != NONE
@@ -145,7 +145,7 @@ pub(crate) fn shadow_front(roads: &Roads, vehicle: &Vehicle) -> Option<f64> {
     let street = old.lane()?.street;
     let on_street = |track: u32| roads.lane(track).is_some_and(|l| l.street == street);
     if on_street(vehicle.track) {
-        let new = roads.tracks[vehicle.track as usize].length;
+        let new = roads.length(vehicle.track);
         return Some(vehicle.position * old.length / new);
     }
     let mut beyond = vehicle.position;
@@ -153,7 +153,7 @@ pub(crate) fn shadow_front(roads: &Roads, vehicle: &Vehicle) -> Option<f64> {
         if on_street(track) {
             return Some(old.length + beyond);
         }
-        beyond += roads.tracks[track as usize].length;
+        beyond += roads.length(track);
     }
     None
 }

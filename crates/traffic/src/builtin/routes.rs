@@ -17,6 +17,8 @@ const BUSY: f64 = 0.5;
 /// Side streets fuller than this are taken only if there is nothing else.
 const FULL: f64 = 0.75;
 
+/// Tracks from one lane to the next, that lane included, at most.
+const LONGEST_WAY: usize = 3;
 /// A lack of vehicles on the main road counts twice once it has lasted this long, in calls (one a second).
 const LASTING: f64 = 120.0;
 
@@ -57,7 +59,7 @@ impl Motion {
     /// Makes the path long enough, drawing turns where needed.
     pub(crate) fn extend_path(&mut self, i: usize) {
         let vehicle = &self.vehicles[i];
-        let ahead = self.roads.tracks[vehicle.track as usize].length - vehicle.position;
+        let ahead = self.roads.length(vehicle.track) - vehicle.position;
         let needed = self.needed_path(i);
         if ahead + vehicle.path_metres >= needed {
             return;
@@ -68,10 +70,7 @@ impl Motion {
         }
         loop {
             let vehicle = &self.vehicles[i];
-            let ahead = self.roads.tracks[vehicle.track as usize].length - vehicle.position;
-            if ahead + vehicle.path_metres >= needed || vehicle.path.is_full() {
-                return;
-            }
+            let long_enough = ahead + vehicle.path_metres >= needed;
             let last = vehicle
                 .path
                 .as_slice()
@@ -86,6 +85,10 @@ impl Motion {
                     crossing.next
                 }
                 TrackKind::Lane(_) => {
+                    // A path ends on a lane: a way over a junction is entered into it as a whole.
+                    if long_enough || vehicle.path.room() < LONGEST_WAY {
+                        return;
+                    }
                     let number = lanes - 1;
                     if self.vehicles[i].wants.len() == number {
                         if self.vehicles[i].wants.is_full() {
@@ -102,7 +105,7 @@ impl Motion {
             };
             let vehicle = &mut self.vehicles[i];
             vehicle.path.push(next);
-            vehicle.path_metres += self.roads.tracks[next as usize].length;
+            vehicle.path_metres += self.roads.length(next);
         }
     }
 

@@ -32,6 +32,11 @@ impl<const N: usize> Short<N> {
         self.len() == N
     }
 
+    /// How many more fit.
+    pub(crate) fn room(&self) -> usize {
+        N - self.len()
+    }
+
     pub(crate) fn first(&self) -> Option<u32> {
         self.as_slice().first().copied()
     }
