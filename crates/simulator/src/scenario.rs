@@ -24,7 +24,6 @@ use std::path::{Path, PathBuf};
 use covey_protocol::Parameters;
 use covey_traffic::builtin::BuiltinConfig;
 use covey_traffic::sumo::ClosedPopulation;
-use covey_traffic::sumo::closed::TurnWeights;
 use covey_world::{Map, MapError, MapOptions, Warnings};
 use serde::Deserialize;
 use thiserror::Error;
@@ -169,18 +168,12 @@ impl Scenario {
     #[must_use]
     pub fn closed_population(&self) -> ClosedPopulation {
         let traffic = &self.traffic;
-        let turns = &traffic.turn_shares;
         ClosedPopulation {
             main_density: traffic.main_density,
             side_density: traffic.side_density,
             main_edges: traffic.main_edges.clone(),
             heavy_share: traffic.heavy_share,
-            turns: TurnWeights {
-                straight: turns.straight,
-                left: turns.left,
-                right: turns.right,
-                around: turns.around,
-            },
+            turns: traffic.turn_shares,
             lane_change_s: traffic.lane_change_s,
             warmup_s: traffic.warmup_s,
             ..ClosedPopulation::default()

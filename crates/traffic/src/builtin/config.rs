@@ -58,8 +58,8 @@ pub struct SpeedFactor {
 
 /// How likely each direction is at a junction that offers all of them. Only the ratios matter; the shares of directions
 /// that a road does not offer fall to the others.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct TurnShares {
     /// Straight on. Default 0.8.
     pub straight: f64,
@@ -69,6 +69,17 @@ pub struct TurnShares {
     pub right: f64,
     /// Back. Default 0; taken anyway where there is nothing else (dead ends).
     pub around: f64,
+}
+
+impl Default for TurnShares {
+    fn default() -> Self {
+        Self {
+            straight: 0.8,
+            left: 0.1,
+            right: 0.1,
+            around: 0.0,
+        }
+    }
 }
 
 /// What to do about roads that lead into a dead end without a way back, or from which the main road cannot be reached.
@@ -132,12 +143,7 @@ impl Default for BuiltinConfig {
             heavy_share: 0.1,
             warmup_s: 300.0,
             warmup_step_ms: 250,
-            turn_shares: TurnShares {
-                straight: 0.8,
-                left: 0.1,
-                right: 0.1,
-                around: 0.0,
-            },
+            turn_shares: TurnShares::default(),
             density_gain: 20.0,
             car: DriverModel::CAR,
             heavy: DriverModel::HEAVY,

@@ -25,35 +25,11 @@ use super::cache::{Key, kept};
 use super::discovery::Sumo;
 use super::error::SumoError;
 use super::run::{RunOptions, capture, common_arguments, fcd_options};
+use crate::builtin::TurnShares;
 use crate::recorded::VehicleTypes;
 use crate::{Recording, STEP_US};
 use roads::{Roads, place};
 use warmup::{Bench, Start, Tuning, WorkFolder};
-
-/// How likely each direction is at a junction that offers all of them. Only the ratios matter.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct TurnWeights {
-    /// Straight on. Default 0.8.
-    pub straight: f64,
-    /// Left. Default 0.1.
-    pub left: f64,
-    /// Right. Default 0.1.
-    pub right: f64,
-    /// Back. Default 0; taken anyway where there is nothing else.
-    pub around: f64,
-}
-
-impl Default for TurnWeights {
-    fn default() -> Self {
-        Self {
-            straight: 0.8,
-            left: 0.1,
-            right: 0.1,
-            around: 0.0,
-        }
-    }
-}
 
 /// A closed population. Every field has a default.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -70,7 +46,7 @@ pub struct ClosedPopulation {
     /// truck's acceleration, but lets them use every lane that is open to cars.
     pub heavy_share: f64,
     /// Which way vehicles go at junctions.
-    pub turns: TurnWeights,
+    pub turns: TurnShares,
     /// Time that a lane change takes, in seconds. Default 2.5; 0 lets vehicles jump to the other lane, as SUMO does unless
     /// told otherwise.
     pub lane_change_s: f64,
@@ -92,7 +68,7 @@ impl Default for ClosedPopulation {
             side_density: 12.0,
             main_edges: Vec::new(),
             heavy_share: 0.1,
-            turns: TurnWeights::default(),
+            turns: TurnShares::default(),
             lane_change_s: 2.5,
             warmup_s: 300.0,
             warmup_step_s: 0.5,
