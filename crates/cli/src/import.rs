@@ -57,7 +57,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let scenario = arguments.out.join("scenario.toml");
     let text = format!(
         "# Made by `covey import` from {}; see PROVENANCE.md. Every key that is not here has its documented default.\n\n\
-         [map]\nnet = {:?}\nbuildings = [{:?}]\n",
+         [map]\nnet = {:?}\nbuildings = [{:?}]\n\n\
+         # Streets end where the extract ends; the built-in traffic keeps away from those without a way back.\n\
+         [traffic]\ndead_ends = \"avoid\"\n",
         name(&arguments.osm),
         name(&imported.net),
         name(&imported.polygons),
