@@ -455,3 +455,26 @@ fn side_streets_yield_at_priority_junctions() {
         stopped[1]
     );
 }
+
+/// Vehicles too long for the waiting place inside a junction ask for the whole way over it at once.
+#[test]
+fn long_vehicles_find_their_way_over_junctions_with_waiting_places() {
+    for spacing in [70.0, 90.0, 120.0, 200.0] {
+        let network = grid(&Grid {
+            spacing,
+            ..Grid::default()
+        });
+        let config = BuiltinConfig {
+            heavy_share: 1.0,
+            warmup_s: 120.0,
+            warmup_step_ms: 500,
+            ..config(15.0, 8.0)
+        };
+        let seen = watch(&network, &config, 1, 10.0);
+        assert_eq!(
+            (seen.lane_overlaps, seen.red_runs),
+            (0, 0),
+            "{spacing} m: {seen:?}"
+        );
+    }
+}

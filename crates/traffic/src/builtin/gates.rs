@@ -96,7 +96,7 @@ impl Motion {
         let accel = 0.75 * me.model.accel;
         let enter = travel_time(distance + conflict.enter, me.speed, accel, limit);
         if conflict.meeting == Meeting::Cross {
-            for &(user, _) in &self.users[conflict.other as usize] {
+            for &(user, _) in self.users.on(conflict.other) {
                 let Some(front) = self.front_on(user, conflict.other) else {
                     continue;
                 };
@@ -120,7 +120,7 @@ impl Motion {
         if !yields || me.waited > IMPATIENT_AFTER {
             return Denial::None;
         }
-        let approaching = &self.approaching[conflict.other as usize];
+        let approaching = self.approaching.on(conflict.other);
         if approaching.is_empty() {
             return Denial::None;
         }
@@ -165,22 +165,20 @@ impl Motion {
         let data = &self.roads.tracks[conflict.other as usize];
         let waiting_place = data.crossing().is_some_and(|c| c.next != c.to_lane);
         waiting_place
-            && self.users[conflict.other as usize]
-                .iter()
-                .any(|&(user, _)| {
-                    let other = &self.vehicles[user as usize];
-                    let on_it = other.track == conflict.other;
-                    let goes_on = if on_it {
-                        other.bound > 0
-                    } else {
-                        other.bound > 1
-                    };
-                    let back = self.front_on(user, conflict.other).unwrap_or(0.0) - other.length();
-                    (on_it || back < 0.0)
-                        && !goes_on
-                        && data.length - other.length() < conflict.other_exit
-                        && back < conflict.other_exit
-                })
+            && self.users.on(conflict.other).iter().any(|&(user, _)| {
+                let other = &self.vehicles[user as usize];
+                let on_it = other.track == conflict.other;
+                let goes_on = if on_it {
+                    other.bound > 0
+                } else {
+                    other.bound > 1
+                };
+                let back = self.front_on(user, conflict.other).unwrap_or(0.0) - other.length();
+                (on_it || back < 0.0)
+                    && !goes_on
+                    && data.length - other.length() < conflict.other_exit
+                    && back < conflict.other_exit
+            })
     }
 
     /// Whether somebody inside the junction waits for the track: who stands before the junction must let him out first, unless
@@ -190,7 +188,7 @@ impl Motion {
             .crossing()
             .map_or(NONE, |c| c.before);
         before != NONE
-            && self.users[before as usize].iter().any(|&(user, _)| {
+            && self.users.on(before).iter().any(|&(user, _)| {
                 let vehicle = &self.vehicles[user as usize];
                 vehicle.track == before && vehicle.bound == 0
             })
@@ -222,7 +220,7 @@ impl Motion {
 
     /// Whether there is a free place on the first part of a way with a waiting place inside the junction.
     fn may_wait_inside(&self, me: &Vehicle, track: u32, length: f64) -> bool {
-        let users = &self.users[track as usize];
+        let users = self.users.on(track);
         if users.is_empty() {
             return me.length() <= length + OVERHANG;
         }

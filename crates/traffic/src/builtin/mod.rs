@@ -20,6 +20,7 @@ mod conflicts;
 mod following;
 mod gates;
 mod lane_change;
+mod lists;
 mod motion;
 mod occupancy;
 mod placement;

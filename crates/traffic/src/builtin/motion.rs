@@ -6,6 +6,7 @@
 
 use super::config::BuiltinConfig;
 use super::following::{braking_distance, safe_speed};
+use super::lists::Lists;
 use super::occupancy::{Occupancy, shadow_front};
 use super::roads::{Meeting, NONE, Roads, TrackKind};
 use super::signals::{Light, Signals};
@@ -53,9 +54,9 @@ pub(crate) struct Motion {
     pub(crate) occupancy: Occupancy,
     pub(crate) signals: Signals,
     /// For each track, the vehicles bound to it or on it, in the order in which they were bound.
-    pub(crate) users: Vec<Vec<(u32, u64)>>,
+    pub(crate) users: Lists<(u32, u64)>,
     /// For each track, the vehicles that approach its gate; kept only where somebody yields to them.
-    pub(crate) approaching: Vec<Vec<Approach>>,
+    pub(crate) approaching: Lists<Approach>,
     announced: Vec<u32>,
     watched: Vec<bool>,
     /// For each track, millimetres promised to vehicles bound for it. An integer, so that it returns to 0.
@@ -106,8 +107,8 @@ impl Motion {
             vehicles,
             occupancy: Occupancy::default(),
             signals,
-            users: vec![Vec::new(); n],
-            approaching: vec![Vec::new(); n],
+            users: Lists::new(n),
+            approaching: Lists::new(n),
             announced: Vec::new(),
             watched,
             promised: vec![0; n],
@@ -157,7 +158,7 @@ impl Motion {
     /// Extends paths, frees vehicles from gates that have closed in time, and announces approaching vehicles.
     fn look_ahead(&mut self, dt: f64) {
         for &track in &self.announced {
-            self.approaching[track as usize].clear();
+            self.approaching.clear(track);
         }
         self.announced.clear();
         for i in 0..self.vehicles.len() {
@@ -185,14 +186,14 @@ impl Motion {
                         break;
                     }
                     if self.watched[track as usize] {
-                        let list = &mut self.approaching[track as usize];
-                        if list.is_empty() {
+                        if self.approaching.on(track).is_empty() {
                             self.announced.push(track);
                         }
-                        list.push(Approach {
+                        let approach = Approach {
                             vehicle: i as u32,
                             distance,
-                        });
+                        };
+                        self.approaching.push(track, approach);
                     }
                 }
                 distance += self.roads.length(track);
@@ -228,7 +229,7 @@ impl Motion {
         let space = millimetres(vehicle.space());
         for &track in &vehicle.path.as_slice()[from..vehicle.bound] {
             if let TrackKind::Crossing(crossing) = &self.roads.tracks[track as usize].kind {
-                self.users[track as usize].retain(|&(user, _)| user != i as u32);
+                self.users.retain(track, |&(user, _)| user != i as u32);
                 if crossing.next == crossing.to_lane {
                     self.promised[crossing.to_lane as usize] -= space;
                 }
@@ -242,7 +243,7 @@ impl Motion {
         let space = millimetres(vehicle.space());
         for &track in &vehicle.path.as_slice()[vehicle.bound.min(bound)..bound] {
             if let TrackKind::Crossing(crossing) = &self.roads.tracks[track as usize].kind {
-                self.users[track as usize].push((i as u32, self.next_order));
+                self.users.push(track, (i as u32, self.next_order));
                 self.next_order += 1;
                 if crossing.next == crossing.to_lane {
                     self.promised[crossing.to_lane as usize] += space;
@@ -294,6 +295,13 @@ impl Motion {
     /// The speed of a vehicle after this step and the gates that it is bound to then.
     fn plan(&self, i: usize, dt: f64) -> Plan {
         let me = &self.vehicles[i];
+        debug_assert!(
+            me.path
+                .as_slice()
+                .last()
+                .is_none_or(|&track| self.roads.lane(track).is_some()),
+            "a path must end on a lane"
+        );
         let model = &me.model;
         let (decel, tau) = (model.decel, model.tau);
         let here = &self.roads.tracks[me.track as usize];
@@ -425,7 +433,7 @@ impl Motion {
         let mut safe = f64::INFINITY;
         let mut order = None;
         for conflict in &crossing.conflicts {
-            for &(user, its_order) in &self.users[conflict.other as usize] {
+            for &(user, its_order) in self.users.on(conflict.other) {
                 if user == i as u32 {
                     continue;
                 }
@@ -473,7 +481,8 @@ impl Motion {
 
     /// When the vehicle was bound to the track; after everybody else if it is not.
     fn order_of(&self, i: usize, track: u32) -> u64 {
-        self.users[track as usize]
+        self.users
+            .on(track)
             .iter()
             .find(|&&(user, _)| user == i as u32)
             .map_or(u64::MAX, |&(_, order)| order)
@@ -552,7 +561,7 @@ impl Motion {
                 self.promised[track as usize] -= millimetres(vehicle.space());
             }
             if let Some(lost) = vehicle.trail.push_front(left) {
-                self.users[lost as usize].retain(|&(user, _)| user != i as u32);
+                self.users.retain(lost, |&(user, _)| user != i as u32);
             }
         }
         // Tracks that the tail has left.
@@ -568,7 +577,7 @@ impl Motion {
         for k in kept..vehicle.trail.len() {
             let track = vehicle.trail.as_slice()[k];
             if tracks[track as usize].crossing().is_some() {
-                self.users[track as usize].retain(|&(user, _)| user != i as u32);
+                self.users.retain(track, |&(user, _)| user != i as u32);
             }
         }
         vehicle.trail.truncate(kept);
