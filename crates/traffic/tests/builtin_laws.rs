@@ -478,3 +478,42 @@ fn long_vehicles_find_their_way_over_junctions_with_waiting_places() {
         );
     }
 }
+
+/// Crowded single-lane streets in a grid are where junctions block one another for ever.
+#[test]
+fn a_crowded_grid_never_comes_to_a_stop() {
+    for signals in [false, true] {
+        let network = grid(&Grid {
+            columns: 4,
+            rows: 4,
+            spacing: 140.0,
+            main_lanes: 1,
+            signals,
+            ..Grid::default()
+        });
+        let config = BuiltinConfig {
+            heavy_share: 0.0,
+            warmup_s: 900.0,
+            warmup_step_ms: 500,
+            ..config(50.0, 50.0)
+        };
+        let mut traffic = Builtin::new(&network, &config, 1).unwrap();
+        let mut frame = Frame::default();
+        traffic.next_frame(&mut frame).unwrap();
+        let before = frame.clone();
+        for _ in 0..600 {
+            traffic.next_frame(&mut frame).unwrap();
+        }
+        let moved = before
+            .vehicles
+            .iter()
+            .zip(&frame.vehicles)
+            .filter(|(a, b)| a.position.distance(b.position) > 5.0)
+            .count();
+        let share = moved as f64 / frame.vehicles.len() as f64;
+        assert!(
+            share > 0.4,
+            "{share:.2} of the vehicles moved in 30 s, signals {signals}"
+        );
+    }
+}

@@ -116,16 +116,24 @@ pub(crate) fn assign(encounters: &[Encounter], cut: &[Vec<u32>], tracks: &mut [T
             start_a += length_a;
         }
     }
-    // A way that others cross must be kept clear from its first track on.
-    for ids in cut {
-        let crossed = ids.iter().any(|&id| {
-            tracks[id as usize]
-                .crossing()
-                .is_some_and(|c| c.conflicts.iter().any(|x| x.meeting == Meeting::Cross))
-        });
+    // A way that others cross must be kept clear, and so must one that shares a lane with such a way: who stands on it holds
+    // up those who follow, and they stand where others cross.
+    let mut crossed = vec![false; cut.len()];
+    for encounter in encounters {
+        if encounter.meeting == Meeting::Cross {
+            crossed[encounter.ways.0] = true;
+            crossed[encounter.ways.1] = true;
+        }
+    }
+    let mut clear = crossed.clone();
+    for encounter in encounters {
+        clear[encounter.ways.0] |= crossed[encounter.ways.1];
+        clear[encounter.ways.1] |= crossed[encounter.ways.0];
+    }
+    for (ids, clear) in cut.iter().zip(clear) {
         for &id in ids {
             if let TrackKind::Crossing(c) = &mut tracks[id as usize].kind {
-                c.keep_clear = crossed;
+                c.keep_clear = clear;
             }
         }
     }
