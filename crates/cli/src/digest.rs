@@ -20,12 +20,16 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Clone, Copy, Subcommand)]
 enum Way {
-    /// JSON {"cells":[[ix,iy],...]} on standard input to hex on standard output
+    /// Cells to hex.
+    #[command(about = "JSON {\"cells\":[[ix,iy],...]} on standard input to hex on standard output")]
     #[command(
         after_help = "Examples:\n  echo '{\"cells\":[[3,-2],[4,-2],[5,-2]]}' | covey digest encode"
     )]
     Encode,
-    /// Hex on standard input to JSON {"cells":[[ix,iy],...]} on standard output, in scan order
+    /// Hex to cells.
+    #[command(
+        about = "Hex on standard input to JSON {\"cells\":[[ix,iy],...]} on standard output, in scan order"
+    )]
     #[command(after_help = "Examples:\n  echo c50100000003fffffffe000303 | covey digest decode")]
     Decode,
 }

@@ -9,8 +9,8 @@
 //! - Vehicles on the same way never overlap, speeds are never negative, nobody passes a red light who could have stopped.
 //! - Positions are continuous, through junctions and lane changes too.
 //!
-//! How it works: [`roads`] turns the network into tracks, [`placement`] puts vehicles on them, [`motion`] moves them;
-//! [`gates`] settles who may enter a junction, [`lane_change`] and [`routes`] what the names say.
+//! How it works: `roads` turns the network into tracks, `placement` puts vehicles on them, `motion` moves them;
+//! `gates` settles who may enter a junction, `lane_change` and `routes` what the names say.
 //!
 //! What differs from SUMO: drivers do not plan routes, they turn by shares; lane changes take time; there is no rule to keep
 //! to the kerb side; a driver who misses his lane turns elsewhere instead of blocking it; nobody is ever teleported.
