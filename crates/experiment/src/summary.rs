@@ -606,7 +606,7 @@ mod tests {
                 arms: arms
                     .iter()
                     .enumerate()
-                    .map(|(i, arm)| outcome(arm, seed, 60 - 10 * i as u64 + seed))
+                    .map(|(i, arm)| outcome(arm, seed, 600 - 10 * i as u64 + seed))
                     .collect(),
             })
             .collect()
