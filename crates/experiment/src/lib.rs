@@ -10,6 +10,11 @@
 //!   fingerprint of what made it.
 //! - A process killed at any instant leaves whole files only.
 
+pub mod files;
 pub mod letter;
+pub mod pool;
 pub mod stats;
+pub mod store;
 pub mod summary;
+pub mod table;
+pub mod tables;
