@@ -160,7 +160,7 @@ impl Evaluation {
         let one_in = u64::from(shared.prepared.scenario.evaluation.sample_one_in);
         for &slot in &shared.participants {
             evaluation.participants[shared.tile[slot as usize] as usize] += 1;
-            if cycle % AWARENESS_EVERY == 0
+            if cycle.is_multiple_of(AWARENESS_EVERY)
                 && (shared.agent(slot).mixed() >> 4).is_multiple_of(one_in)
             {
                 evaluation.sampled.push(slot);

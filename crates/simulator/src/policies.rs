@@ -154,7 +154,7 @@ fn redraw(
     let held = members.len();
     let mut all: Vec<(Choice, bool)> = members.into_iter().map(|m| (m, true)).collect();
     all.extend(others.into_iter().map(|o| (o, false)));
-    all.sort_by(|(a, _), (b, _)| (a.draw, a.id).cmp(&(b.draw, b.id)));
+    all.sort_by_key(|(a, _)| (a.draw, a.id));
     let mut sum = problem.broadcast_base_bytes;
     let mut refused = None;
     let (mut out, mut into) = (Vec::with_capacity(held), Vec::new());

@@ -453,7 +453,7 @@ impl<'p> Shared<'p> {
             }
         }
         // Now and then, so that pairs that parted do not pile up.
-        if self.step % 20 == 0 {
+        if self.step.is_multiple_of(20) {
             let step = self.step;
             self.fading.retain(|_, entry| entry.1 == step);
         }
