@@ -66,46 +66,97 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     write_with(path, |out| out.write_all(bytes))
 }
 
+/// A file that is being written under a temporary name; gone unless it is [committed](Self::commit).
+#[derive(Debug)]
+pub struct Pending {
+    path: PathBuf,
+    temporary: PathBuf,
+    out: Option<BufWriter<File>>,
+}
+
+impl Pending {
+    /// Begins to write what will be `path`.
+    ///
+    /// # Errors
+    /// The folder cannot be written.
+    pub fn new(path: &Path) -> Result<Self, FileError> {
+        let mut temporary = path.as_os_str().to_owned();
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        // Another process, perhaps on another machine, may be writing the same file.
+        let process = std::process::id();
+        temporary.push(format!(".{}-{process}-{number}{TEMPORARY}", host()));
+        let temporary = PathBuf::from(temporary);
+        let file = File::create(&temporary).map_err(FileError::new(path, "cannot be written"))?;
+        Ok(Self {
+            path: path.to_path_buf(),
+            temporary,
+            out: Some(BufWriter::new(file)),
+        })
+    }
+
+    /// What went wrong while the content was written.
+    #[must_use]
+    pub fn failed(&self, error: io::Error) -> FileError {
+        FileError::new(&self.path, "cannot be written")(error)
+    }
+
+    /// The file is whole: gives it its name.
+    ///
+    /// # Errors
+    /// The last bytes or the name cannot be written.
+    pub fn commit(mut self) -> Result<(), FileError> {
+        let Some(out) = self.out.take() else {
+            return Ok(());
+        };
+        let outcome = out
+            .into_inner()
+            .map_err(io::IntoInnerError::into_error)
+            .and_then(|file| file.sync_all())
+            .and_then(|()| fs::rename(&self.temporary, &self.path));
+        if let Err(error) = outcome {
+            let _ = fs::remove_file(&self.temporary);
+            return Err(self.failed(error));
+        }
+        // The name itself has to last, too. Some file systems cannot sync folders; the file is written all the same.
+        let folder = match self.path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let _ = File::open(folder).and_then(|folder| folder.sync_all());
+        Ok(())
+    }
+}
+
+impl Write for Pending {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.as_mut().map_or(Ok(0), |out| out.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.as_mut().map_or(Ok(()), Write::flush)
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        if self.out.take().is_some() {
+            // A left-over does no harm, and there is nothing more to be done about it.
+            let _ = fs::remove_file(&self.temporary);
+        }
+    }
+}
+
 /// Writes a file whole or not at all, piece by piece.
 ///
 /// # Errors
 /// The file cannot be written; nothing is left behind then.
 pub fn write_with(
     path: &Path,
-    content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    content: impl FnOnce(&mut Pending) -> io::Result<()>,
 ) -> Result<(), FileError> {
-    let mut temporary = path.as_os_str().to_owned();
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    // Another process, perhaps on another machine, may be writing the same file.
-    temporary.push(format!(
-        ".{}-{}-{number}{TEMPORARY}",
-        host(),
-        std::process::id()
-    ));
-    let temporary = PathBuf::from(temporary);
-    let outcome = (|| {
-        let mut out = BufWriter::new(File::create(&temporary)?);
-        content(&mut out)?;
-        out.into_inner()
-            .map_err(io::IntoInnerError::into_error)?
-            .sync_all()?;
-        fs::rename(&temporary, path)?;
-        if let Some(folder) = path.parent() {
-            // The name itself has to last, too. Some file systems cannot sync folders; the file is written all the same.
-            let folder = if folder.as_os_str().is_empty() {
-                Path::new(".")
-            } else {
-                folder
-            };
-            let _ = File::open(folder).and_then(|folder| folder.sync_all());
-        }
-        Ok(())
-    })();
-    outcome.map_err(|error| {
-        // A left-over does no harm, and there is nothing more to be done about it.
-        let _ = fs::remove_file(&temporary);
-        FileError::new(path, "cannot be written")(error)
-    })
+    let mut pending = Pending::new(path)?;
+    content(&mut pending).map_err(|error| pending.failed(error))?;
+    pending.commit()
 }
 
 /// The machine's name, so that temporary names of two machines on a shared folder differ.

@@ -10,11 +10,19 @@
 //!   fingerprint of what made it.
 //! - A process killed at any instant leaves whole files only.
 
+pub mod bundled;
 pub mod files;
+pub mod finish;
+pub mod lab;
 pub mod letter;
+pub mod plan;
 pub mod pool;
+pub mod runner;
+pub mod slurm;
 pub mod stats;
 pub mod store;
 pub mod summary;
 pub mod table;
 pub mod tables;
+pub mod usage;
+pub mod world;
