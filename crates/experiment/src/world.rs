@@ -402,7 +402,7 @@ mod tests {
         assert!(error("protocol.targt", 0.3.into()).contains("unknown field `targt`"));
         assert!(error("protocol.target", "much".into()).contains("invalid type"));
         assert!(error("penetration", 0.0.into()).contains("penetration: found 0"));
-        assert!(error("penetration.x", 0.1.into()).contains("penetration"));
+        assert!(error("penetration.x", 0.1.into()).contains("invalid type: map"));
         assert!(error("map.net", "x".into()).contains("cannot be changed"));
         assert_eq!(
             world(&[("protocol.target", 0.2.into())])
