@@ -1,5 +1,6 @@
 //! The command line of Covey: arguments, wiring, and how errors reach a person.
 
+mod calibrate;
 mod decide;
 mod digest;
 mod failure;
@@ -32,6 +33,8 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Fix a scenario's capacity and d_min on calibration seeds
+    Calibrate(calibrate::Arguments),
     /// Make one host decision from a JSON snapshot and explain it, factor by factor
     Decide(decide::Arguments),
     /// Turn a set of visible cells into a coverage digest, or back
@@ -46,6 +49,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
+        Command::Calibrate(arguments) => calibrate::run(&arguments),
         Command::Decide(arguments) => decide::run(&arguments),
         Command::Digest(arguments) => digest::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),

@@ -6,6 +6,7 @@
 mod air;
 pub mod arm;
 mod awareness;
+pub mod calibrate;
 mod hosted;
 mod metric;
 pub mod observe;
