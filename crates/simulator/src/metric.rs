@@ -4,7 +4,6 @@ use covey_world::paths::RelevantObject;
 use covey_world::sight::{Observed, Sighting};
 
 use crate::air::{Air, BeaconStatistics};
-use crate::arm::Arm;
 use crate::awareness::{BeaconMatrix, Matrix, Stamp};
 use crate::calibrate::Margins;
 use crate::hosted::Served;
@@ -203,10 +202,10 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    pub(crate) fn new(arm: Arm, seed: u64) -> Self {
+    pub(crate) fn new(arm: String, seed: u64) -> Self {
         Self {
             outcome: Outcome {
-                arm: arm.to_string(),
+                arm,
                 seed,
                 retention_scores: vec![0; RETENTION_BINS],
                 ..Outcome::default()
@@ -316,7 +315,8 @@ impl Ledger {
         outcome.deficit_all.missed += cycle.missed + evaluation.missed_unequipped;
         outcome.by_cycle.push(cycle);
         let participants = shared.participants.len();
-        outcome.redundancy.sum += self.receptions as f64;
+        let cycle_s = shared.prepared.scenario.protocol.cycle_s;
+        outcome.redundancy.sum += self.receptions as f64 / cycle_s;
         outcome.redundancy.count += participants as u64;
         self.receptions = 0;
         self.look_around(shared, evaluation, knowledge);

@@ -62,6 +62,10 @@ pub struct Scenario {
     /// Share of vehicles that participate. Default 0.8; letter, table of parameters.
     #[serde(default = "default_penetration")]
     pub penetration: f64,
+    /// Vehicles that do not participate whatever the share, by their number in order of first appearance: for scenarios
+    /// small enough to know every vehicle. Default none.
+    #[serde(default)]
+    pub unequipped: Vec<u32>,
     /// What messages weigh. Default `tr103562`; reading 21.
     #[serde(default)]
     pub sizes: SizeModel,

@@ -87,6 +87,26 @@ impl<T> Lists<T> {
     }
 }
 
+impl<T: Copy> Lists<T> {
+    /// Keeps the items for which `keep(place, item)` holds.
+    fn retain(&mut self, keep: impl Fn(u32, &T) -> bool) {
+        let (mut from, mut to) = (0, 0);
+        for place in 1..self.begin.len() {
+            let end = self.begin[place] as usize;
+            for at in from..end {
+                let item = self.items[at];
+                if keep(place as u32 - 1, &item) {
+                    self.items[to] = item;
+                    to += 1;
+                }
+            }
+            self.begin[place] = to as u32;
+            from = end;
+        }
+        self.items.truncate(to);
+    }
+}
+
 /// Links of participants, by sender.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Links {
@@ -108,6 +128,29 @@ impl Links {
             (Some(&a), Some(&b)) => a as usize..b as usize,
             _ => 0..0,
         }
+    }
+}
+
+impl Links {
+    /// Keeps the links for which `keep(sender, receiver)` holds.
+    fn retain(&mut self, keep: impl Fn(u32, u32) -> bool) {
+        let (mut from, mut to) = (0, 0);
+        for place in 1..self.begin.len() {
+            let end = self.begin[place] as usize;
+            for at in from..end {
+                if keep(place as u32 - 1, self.receivers[at]) {
+                    self.receivers[to] = self.receivers[at];
+                    self.ids[to] = self.ids[at];
+                    self.links[to] = self.links[at];
+                    to += 1;
+                }
+            }
+            self.begin[place] = to as u32;
+            from = end;
+        }
+        self.receivers.truncate(to);
+        self.ids.truncate(to);
+        self.links.truncate(to);
     }
 }
 
@@ -166,6 +209,7 @@ struct Buffers {
     cells: Vec<(i32, i32)>,
     onward: Vec<sight::Link>,
     linked: Vec<bool>,
+    gone: Vec<bool>,
     pairs: Vec<(u32, u32, PairLink)>,
     next: Vec<u32>,
     path: PathBuffer,
@@ -319,11 +363,16 @@ impl<'p> Shared<'p> {
             self.sensed_by_any[slot as usize] = 0;
             self.participant[slot as usize] = false;
         }
+        if !self.left.is_empty() && !self.is_sensing() {
+            self.forget_left();
+        }
         let equipment = Draws::new(self.seed, EQUIPMENT, 0, 0);
         for &slot in &self.taken {
             let id = self.slots.id(slot);
             let share = equipment.at(id, 0).uniform();
-            self.participant[slot as usize] = share < self.prepared.scenario.penetration;
+            let scenario = &self.prepared.scenario;
+            self.participant[slot as usize] =
+                share < scenario.penetration && !scenario.unequipped.contains(&id);
             self.appeared[slot as usize] = self.step;
         }
         self.participants.clear();
@@ -344,6 +393,24 @@ impl<'p> Shared<'p> {
                 self.participants.push(slot);
             }
         }
+    }
+
+    /// Takes who left out of what was last sensed and linked, before others get their places. Where sensors look in this
+    /// step all of it is found anew.
+    fn forget_left(&mut self) {
+        let gone = &mut self.buffers.gone;
+        gone.clear();
+        gone.resize(self.slots.len(), false);
+        for &slot in &self.left {
+            gone[slot as usize] = true;
+        }
+        let gone = &self.buffers.gone;
+        let stays = |slot: u32| !gone[slot as usize];
+        self.seen
+            .retain(|observer, &object| stays(observer) && stays(object));
+        self.cells.retain(|observer, _| stays(observer));
+        self.links
+            .retain(|sender, receiver| stays(sender) && stays(receiver));
     }
 
     fn sense(&mut self) {
