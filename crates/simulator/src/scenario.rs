@@ -26,7 +26,7 @@ use covey_radio::ChannelParameters;
 use covey_traffic::builtin::BuiltinConfig;
 use covey_traffic::sumo::ClosedPopulation;
 use covey_world::{Map, MapError, MapOptions, Warnings};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::calibrate::Calibrated;
@@ -72,6 +72,9 @@ pub struct Scenario {
     /// What `covey calibrate` found; takes effect where the file does not set capacity or margin itself.
     #[serde(default)]
     pub calibrated: Option<Calibrated>,
+    /// Length of the corridor in km, for the record; nothing is computed from it. Default: none, for maps that are no corridor.
+    #[serde(default)]
+    pub corridor_km: Option<f64>,
     /// The folder that relative paths start from.
     #[serde(skip)]
     pub folder: PathBuf,
@@ -93,7 +96,7 @@ pub struct MapFiles {
 }
 
 /// Where the grid lies: cells and tiles count from `origin`, along axes turned by `azimuth`.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct GridFrame {
     /// Map x of the grid's origin, in metres. Default 0.
