@@ -1,0 +1,3 @@
+//! Many runs: plans, statistics, tables, figures and the report.
+
+pub mod report;
