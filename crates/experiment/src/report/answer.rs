@@ -28,18 +28,14 @@ pub(crate) fn paragraph(view: &View<'_>, curves: &[EqualLoad]) -> String {
     let mut said: Vec<String> = Vec::new();
     if let Some(cam) = view.deficit("cam-only") {
         said.push(format!(
-            "With beacons alone, vehicles miss {} of the objects that matter to them in time.",
+            "With beacons alone, vehicles miss {} of the objects that matter to them.",
             percent(cam)
         ));
     }
     said.extend(proposed(view));
     said.extend(against_senders(view));
-    for rival in RIVALS {
-        said.extend(against_random(view, rival));
-    }
-    for curve in curves {
-        said.extend(equal_load(curve));
-    }
+    said.extend(against_random(view));
+    said.extend(equal_load(curves));
     said.extend(ladder(view));
     if said.is_empty() {
         return "The summary holds no arm with a deficit, so there is nothing to answer."
@@ -95,38 +91,43 @@ fn against_senders(view: &View<'_>) -> Option<String> {
     }
     let oracle = view.deficit("oracle").zip(view.deficit(&ours)).map(|(oracle, ours)| {
         format!(
-            "the oracle, which no protocol can beat, misses {}, {} points less than the proposed selection at {b}",
+            "the oracle, which nothing can beat, {}, {} points less than the proposed selection at {b}",
             percent(oracle),
             plain(100.0 * (ours.mean - oracle.mean), 1)
         )
     });
     parts.extend(oracle);
-    let text = list(&parts);
-    let mut letters = text.chars();
-    let first = letters.next()?;
-    Some(format!("{}{}.", first.to_uppercase(), letters.as_str()))
+    (!parts.is_empty()).then(|| format!("For comparison: {}.", list(&parts)))
 }
 
-fn against_random(view: &View<'_>, rival: &str) -> Option<String> {
-    let mut parts = Vec::new();
-    for b in view.allowances("proposed") {
-        let pair = view.pair(&arm_at("proposed", b), &arm_at(rival, b));
-        let Some(relative) = pair.and_then(|pair| pair.relative).map(|r| r.scaled(100.0)) else {
-            continue;
-        };
-        parts.push(format!("{} at {b}", comparison(relative)));
+/// Both kinds of random admission at equal allowance, in one sentence.
+fn against_random(view: &View<'_>) -> Option<String> {
+    let mut rivals = Vec::new();
+    for rival in RIVALS {
+        let mut parts = Vec::new();
+        for b in view.allowances("proposed") {
+            let pair = view.pair(&arm_at("proposed", b), &arm_at(rival, b));
+            if let Some(relative) = pair.and_then(|pair| pair.relative) {
+                parts.push(format!("{} at {b}", comparison(relative.scaled(100.0))));
+            }
+        }
+        if !parts.is_empty() {
+            rivals.push(format!("{} than {}", list(&parts), described(rival)));
+        }
     }
-    if parts.is_empty() {
-        return None;
-    }
-    let name = match rival {
+    (!rivals.is_empty()).then(|| {
+        format!(
+            "At equal allowance it misses {}.",
+            rivals.join("; it misses ")
+        )
+    })
+}
+
+fn described(rival: &str) -> &'static str {
+    match rival {
         "random" => "random admission that keeps its set",
         _ => "random admission redrawn every cycle",
-    };
-    Some(format!(
-        "At the same allowance it misses, compared with {name}, {}.",
-        list(&parts)
-    ))
+    }
 }
 
 /// `26 % less [21, 31]`, turned round where it is more.
@@ -156,42 +157,47 @@ fn comparison(relative: Interval) -> String {
     )
 }
 
-fn equal_load(curve: &EqualLoad) -> Option<String> {
-    let (lo, hi) = curve.overlap?;
-    let decided = |sign: f64| {
-        curve
-            .points
-            .iter()
-            .filter(|(_, value)| !value.includes_zero() && value.mean * sign > 0.0)
-            .count()
-    };
-    let (less, more) = (decided(1.0), decided(-1.0));
-    let all = curve.points.len();
-    let what = if less == all {
-        "it misses less throughout, all intervals without zero".to_string()
-    } else if more == all {
-        "it misses more throughout, all intervals without zero".to_string()
-    } else if less == 0 && more == 0 {
-        "the difference is undecided throughout, all intervals including zero".to_string()
-    } else {
+/// Both kinds of random admission at equal load, in one sentence.
+fn equal_load(curves: &[EqualLoad]) -> Option<String> {
+    let parts: Vec<String> = curves
+        .iter()
+        .filter_map(|curve| {
+            let (lo, hi) = curve.overlap?;
+            let decided = |sign: f64| {
+                curve
+                    .points
+                    .iter()
+                    .filter(|(_, value)| !value.includes_zero() && value.mean * sign > 0.0)
+                    .count()
+            };
+            let (less, more, all) = (decided(1.0), decided(-1.0), curve.points.len());
+            let what = if less == all {
+                "less throughout".to_string()
+            } else if more == all {
+                "more throughout".to_string()
+            } else if less == 0 && more == 0 {
+                "neither more nor less, all intervals including zero".to_string()
+            } else {
+                format!("less at {less} and more at {more} of {all} loads, undecided at the rest")
+            };
+            Some(format!(
+                "{what} than {} ({} to {})",
+                curve.rival,
+                plain(lo, 2),
+                plain(hi, 2)
+            ))
+        })
+        .collect();
+    (!parts.is_empty()).then(|| {
         format!(
-            "of {all} loads compared it misses less at {less} and more at {more}, the rest being undecided"
+            "At equal load, where their ranges overlap, it misses {}.",
+            list(&parts)
         )
-    };
-    Some(format!(
-        "At equal load, against {} from {} to {} of capacity, {what}.",
-        curve.rival,
-        plain(lo, 2),
-        plain(hi, 2)
-    ))
+    })
 }
 
 fn ladder(view: &View<'_>) -> Option<String> {
-    let names = [
-        "conditioning on what the twin holds",
-        "risk weighting",
-        "timeliness",
-    ];
+    let names = ["conditioning", "risk", "timeliness"];
     let arms = [
         "coverage-only@0.4",
         "conditional@0.4",
@@ -214,7 +220,7 @@ fn ladder(view: &View<'_>) -> Option<String> {
         ));
     }
     Some(format!(
-        "At an allowance of 0.4 the factors of the score take off, in percentage points: {}.",
+        "At an allowance of 0.4 the factors of the score take off, in points: {}.",
         list(&parts)
     ))
 }

@@ -80,7 +80,7 @@ impl Page<'_> {
             figures::pareto::figure(self.view),
             "Deficit over cooperative load. Bars are arm-wise 95 % intervals on both axes, not pairwise comparisons. Allowances b of \
              one strategy are joined. The band is the oracle's interval. A hollow arm is dominated: another arm, the oracle aside, has \
-             no more deficit and no more load in the means, and less of one. The load axis has a gap where one is drawn.",
+             no more deficit and no more load in the means, and less of one.",
             "No arm of this summary has both a deficit and a load.",
         );
         let mut table = Table::new(&[
@@ -359,7 +359,7 @@ impl Page<'_> {
             table.row(vec![
                 finding.claim.to_string(),
                 finding.ours.clone(),
-                finding.verdict.text().to_string(),
+                format!("{}{}", mark(finding.verdict), finding.verdict.text()),
                 why,
             ]);
         }
@@ -444,7 +444,7 @@ impl Page<'_> {
         } else {
             body.push_str(&readings);
         }
-        let mut table = Table::new(&["scenario", "#value", "unit"]);
+        let mut table = Table::new(&["scenario", "value", "unit"]);
         for row in parameters::flatten(&raw["scenario"]) {
             table.row(vec![row.name, row.value, row.unit]);
         }
@@ -493,7 +493,6 @@ impl Page<'_> {
                 "capacity of a tile",
                 format!("{} B/s", rounded(&scenario["capacity_bytes_per_s"])),
             ),
-            ("arms", self.view.arms.len().to_string()),
             ("revision", text(&raw["revision"])),
         ];
         if let Some(km) = number(&scenario["corridor_km"]) {
@@ -564,6 +563,16 @@ impl Page<'_> {
              Rest the pointer on a mark to read its values; figures are also in figures/ as SVG.</footer>\n</main>\n</body>\n</html>\n",
         );
         html
+    }
+}
+
+/// A sign before a verdict, to be found at a glance.
+fn mark(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Held => "\u{2713}\u{a0}",
+        Verdict::NotHeld => "\u{2717}\u{a0}",
+        Verdict::Undecided => "?\u{a0}",
+        Verdict::Calibrated | Verdict::NotMeaningful | Verdict::NotRun => "",
     }
 }
 

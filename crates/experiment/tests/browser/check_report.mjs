@@ -72,45 +72,52 @@ function inspect(most) {
 
 const browser = await chromium.launch({ executablePath: program("chromium"), args: ["--no-sandbox"] });
 const found = [];
-async function visit(file, width, colorScheme, expected) {
+
+// Shows each file in turn in a window of this width.
+async function visit(files, width, colorScheme, expected) {
   const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme, offline: true });
   const page = await context.newPage();
-  const where = `${file} at ${width} px, ${colorScheme}`;
+  let where = "";
   page.on("console", (message) => {
     if (message.type() === "error" || message.type() === "warning") found.push(`${where}: console: ${message.text()}`);
   });
   page.on("pageerror", (error) => found.push(`${where}: ${error}`));
   page.on("requestfailed", (request) => found.push(`${where}: could not load ${request.url()}`));
-  await page.goto(pathToFileURL(join(folder, file)).href);
-  const shot = async (name, options) => {
-    if (!pictures) return;
-    mkdirSync(pictures, { recursive: true });
-    await page.screenshot({ path: join(pictures, name), ...options });
-  };
-  if (file.endsWith(".html") && pictures) {
-    await shot(`${width}-${colorScheme}-top.png`, {});
-    for (const section of await page.$$("section")) {
-      const id = await section.getAttribute("id");
-      await section.screenshot({ path: join(pictures, `${width}-${colorScheme}-${id}.png`) });
+  for (const file of files) {
+    where = `${file} at ${width} px, ${colorScheme}`;
+    await page.goto(pathToFileURL(join(folder, file)).href);
+    if (pictures) await shoot(page, file, `${width}-${colorScheme}`);
+    for (const complaint of await page.evaluate(inspect, expected)) found.push(`${where}: ${complaint}`);
+    if (file.endsWith(".html") && colorScheme === "dark") {
+      const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+      if ((await paper()) === "rgb(255, 255, 255)") found.push(`${where}: the paper is white`);
+      await page.emulateMedia({ media: "print" });
+      if ((await paper()) !== "rgb(255, 255, 255)") found.push(`${where}: does not print on white`);
+      if (pictures) await page.pdf({ path: join(pictures, "page.pdf"), format: "A4" });
     }
-  }
-  if (file.endsWith(".svg")) await shot(`${file.split("/").pop()}-${colorScheme}.png`, {});
-  for (const complaint of await page.evaluate(inspect, expected)) found.push(`${where}: ${complaint}`);
-  if (file.endsWith(".html") && colorScheme === "dark") {
-    const paper = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
-    if (paper === "rgb(255, 255, 255)") found.push(`${where}: the paper is white`);
-    await page.emulateMedia({ media: "print" });
-    const printed = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
-    if (printed !== "rgb(255, 255, 255)") found.push(`${where}: prints on ${printed}`);
-    if (pictures && width > 1000) await page.pdf({ path: join(pictures, "page.pdf"), format: "A4" });
   }
   await context.close();
 }
+
+async function shoot(page, file, name) {
+  mkdirSync(pictures, { recursive: true });
+  if (file.endsWith(".svg")) {
+    await page.screenshot({ path: join(pictures, `${file.split("/").pop()}-${name}.png`) });
+    return;
+  }
+  await page.screenshot({ path: join(pictures, `${name}-top.png`) });
+  for (const section of await page.$$("section")) {
+    const id = await section.getAttribute("id");
+    await section.screenshot({ path: join(pictures, `${name}-${id}.png`) });
+  }
+}
+
 try {
   for (const colorScheme of ["light", "dark"]) {
-    for (const width of [400, 1400]) await visit("report.html", width, colorScheme, Number(figures));
-    for (const file of readdirSync(join(folder, "figures"))) await visit(`figures/${file}`, 1400, colorScheme, 1);
+    for (const width of [400, 1400]) await visit(["report.html"], width, colorScheme, Number(figures));
   }
+  const files = readdirSync(join(folder, "figures")).map((file) => `figures/${file}`);
+  await visit(files, 1400, "light", 1);
 } finally {
   await browser.close();
 }

@@ -198,8 +198,11 @@ pub(crate) fn runs(count: u64) -> Vec<(Outcome, Vec<CycleRow>)> {
             let cured = if hosted {
                 (0..150u64)
                     .map(|k| {
-                        let score = (2.2 * (noise(seed * 31 + k) + 0.2) + 0.4).exp();
-                        let luck = 1.0 + noise(seed * 57 + k + 40_000);
+                        let score = (2.2
+                            * (noise(seed * 31 + k + 70_000 * i as u64) + 0.1 * (i % 3) as f64)
+                            + 0.4)
+                            .exp();
+                        let luck = 1.0 + noise(seed * 57 + k + 40_000 * (i as u64 + 1));
                         [
                             score.max(0.25),
                             (0.16 * score.sqrt() * luck * 4.0).floor() / 4.0,

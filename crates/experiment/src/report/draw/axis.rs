@@ -1,6 +1,6 @@
 //! Scales, ticks and axes.
 
-use super::{Anchor, Paint, SMALL, Stroke, Svg, TEXT};
+use super::{Anchor, Paint, SMALL, Stroke, Svg, TEXT, width};
 
 /// From data to a coordinate.
 #[derive(Debug, Clone, PartialEq)]
@@ -93,10 +93,11 @@ pub(crate) fn ticks(lo: f64, hi: f64, count: usize) -> Vec<f64> {
     }
     let rough = span / count.max(1) as f64;
     let power = 10f64.powf(rough.log10().floor());
+    // The smallest round step that gives not many more than asked for.
     let step = [1.0, 2.0, 5.0, 10.0]
         .into_iter()
         .map(|m| m * power)
-        .find(|&step| step >= rough * 0.999)
+        .find(|&step| step >= rough * 0.7)
         .unwrap_or(10.0 * power);
     let first = (lo / step - 1e-9).ceil() as i64;
     let last = (hi / step + 1e-9).floor() as i64;
@@ -153,6 +154,7 @@ impl Panel {
 
     /// Vertical grid lines, tick labels and the label below; `label` carries the unit.
     pub(crate) fn x_axis(&self, svg: &mut Svg, label: &str, count: usize) {
+        let mut free = 0.0;
         for (x, text) in self.x.ticks(count) {
             let at = self.x.at(x);
             svg.line(
@@ -160,7 +162,13 @@ impl Panel {
                 (at, self.bottom),
                 Stroke::solid(Paint::Grid, 1.0),
             );
-            svg.muted((at, self.bottom + 15.0), Anchor::Middle, SMALL, &text);
+            // A label that would touch the one before is left out; none leaves the drawing.
+            let half = width(&text, SMALL) / 2.0;
+            let middle = at.max(half + 1.0).min(svg.width - half - 1.0);
+            if middle - half >= free {
+                svg.muted((middle, self.bottom + 15.0), Anchor::Middle, SMALL, &text);
+                free = middle + half + 4.0;
+            }
         }
         if let Scale::Broken { near, far } = &self.x {
             let middle = (near.1.1 + far.1.0) / 2.0;
@@ -229,7 +237,7 @@ mod tests {
 
     #[test]
     fn ticks_are_round_and_inside() {
-        assert_eq!(ticks(0.0, 6.6, 5), vec![0.0, 2.0, 4.0, 6.0]);
+        assert_eq!(ticks(0.0, 6.6, 4), vec![0.0, 2.0, 4.0, 6.0]);
         assert_eq!(ticks(-0.11, 0.5, 4), vec![0.0, 0.2, 0.4]);
         assert_eq!(ticks(3.0, 3.0, 4), vec![3.0]);
         assert_eq!(ticks(0.0, f64::NAN, 4), vec![0.0]);

@@ -50,7 +50,7 @@ pub(super) fn height(rows: usize, labels: Labels) -> f64 {
 }
 
 fn pitch(labels: Labels) -> f64 {
-    if labels == Labels::Above { 34.0 } else { 25.0 }
+    if labels == Labels::Above { 36.0 } else { 26.0 }
 }
 
 /// Draws the panel between `left` and `right` from `top` down.
@@ -120,7 +120,7 @@ fn draw_row(svg: &mut Svg, panel: &Panel, y: f64, row: &Row, axis: Axis) {
             title.push_str(&format!(" [{lo:.0$}, {hi:.0$}]", axis.decimals));
         }
         svg.titled(&title, |svg| {
-            let below = y + 6.5;
+            let below = y + 8.0;
             if let Some((lo, hi)) = row.letter_interval {
                 svg.line(
                     (panel.x.at(lo), below),

@@ -38,14 +38,14 @@ fn draw(layout: Layout, arms: &[&ArmCured]) -> Svg {
     } else {
         (width - left - 12.0, 180.0)
     };
-    let head = 24.0;
-    let pitch = plot + 84.0;
+    let head = 34.0;
+    let pitch = plot + 102.0;
     let rows = if layout.is_wide() {
         1.0
     } else {
         arms.len() as f64
     };
-    let mut svg = Svg::new(width, head + rows * pitch - 14.0);
+    let mut svg = Svg::new(width, head + rows * pitch - 34.0);
     let scores: Vec<f64> = arms
         .iter()
         .flat_map(|arm| arm.bins.iter().map(|bin| bin.score))
@@ -78,15 +78,12 @@ fn draw(layout: Layout, arms: &[&ArmCured]) -> Svg {
             },
             y: Scale::linear(cured, (top + plot, top)),
         };
-        svg.bold(
-            (
-                x0 - 32.0 * f64::from(u8::from(i == 0 || !layout.is_wide())),
-                top - 28.0,
-            ),
-            Anchor::Start,
-            TEXT,
-            &arm.arm,
-        );
+        let title_x = if i == 0 || !layout.is_wide() {
+            x0 - 32.0
+        } else {
+            x0
+        };
+        svg.bold((title_x, top - 45.0), Anchor::Start, TEXT, &arm.arm);
         let label = if i == 0 || !layout.is_wide() {
             "misses cured per admission"
         } else {
@@ -105,7 +102,7 @@ fn draw(layout: Layout, arms: &[&ArmCured]) -> Svg {
                 plain(lo, 2),
                 plain(hi, 2)
             );
-            svg.muted((panel.right - 6.0, top + 14.0), Anchor::End, SMALL, &text);
+            svg.muted((title_x, top - 28.0), Anchor::Start, SMALL, &text);
         }
         draw_bins(&mut svg, &panel, arm);
     }
