@@ -285,6 +285,17 @@ impl Page<'_> {
     }
 
     fn against_letter(&mut self) {
+        if !self
+            .view
+            .arms
+            .iter()
+            .any(|arm| self.view.letter(&arm.name).is_some())
+        {
+            let body =
+                paragraph("The summary has no figures of the letter for the arms that were run.");
+            self.section("letter", "6. Against the letter", body);
+            return;
+        }
         let mut body = paragraph(
             "Every arm beside the letter, then every finding of the letter with what this run says of it. A finding about an order or \
              a sign is held where the interval lies on its side, not held where it lies on the other, undecided where it has both. A \
@@ -349,7 +360,10 @@ impl Page<'_> {
 
     fn finding_table(&self, findings: &[Finding]) -> String {
         let mut table = Table::new(&["the letter", "this run", "verdict", "why"]);
-        for finding in findings {
+        let known = findings
+            .iter()
+            .filter(|finding| finding.verdict != Verdict::NotRun);
+        for finding in known {
             let differs = matches!(finding.verdict, Verdict::NotHeld | Verdict::Undecided);
             let why = match self.series.explanations.get(finding.key) {
                 Some(own) => own.clone(),
@@ -434,9 +448,12 @@ impl Page<'_> {
              candidate) were chosen in a prototype with the letter's results in view. They were frozen, like all others, before the first \
              run on evaluation seeds, but agreement that rests on them is weaker evidence than agreement that does not.",
         );
-        let mut table = Table::new(&["parameter or reading", "#value", "unit", "source"]);
+        let with_unit = |row: &parameters::Parameter| {
+            format!("{} {}", row.value, row.unit).trim_end().to_string()
+        };
+        let mut table = Table::new(&["parameter or reading", "#value", "source"]);
         for row in parameters::flatten(&raw["readings"]) {
-            table.row(vec![row.name, row.value, row.unit, row.source]);
+            table.row(vec![row.name.clone(), with_unit(&row), row.source]);
         }
         let readings = table.html();
         if readings.is_empty() {
@@ -444,9 +461,9 @@ impl Page<'_> {
         } else {
             body.push_str(&readings);
         }
-        let mut table = Table::new(&["scenario", "value", "unit"]);
+        let mut table = Table::new(&["scenario", "value"]);
         for row in parameters::flatten(&raw["scenario"]) {
-            table.row(vec![row.name, row.value, row.unit]);
+            table.row(vec![row.name.clone(), with_unit(&row)]);
         }
         body.push_str("<h3>Scenario</h3>\n");
         body.push_str(&table.html());
@@ -535,7 +552,10 @@ impl Page<'_> {
             ));
         }
         html.push_str(&self.facts());
-        html.push_str(&format!("<p class=\"answer\">{}</p>\n", escape(answer)));
+        html.push_str(&format!(
+            "<p class=\"answer\">{}</p>\n",
+            escape(&unbroken(answer))
+        ));
         html.push_str(
             "<p>The deficit is the share of decision-relevant objects that a vehicle does not know of, or knows of too late to react; \
              the load is the cooperative airtime offered beyond mandatory beacons, as a share of channel capacity. Three readings of the \
@@ -574,6 +594,19 @@ fn mark(verdict: Verdict) -> &'static str {
         Verdict::Undecided => "?\u{a0}",
         Verdict::Calibrated | Verdict::NotMeaningful | Verdict::NotRun => "",
     }
+}
+
+/// Text whose brackets and per cent signs do not part from their numbers at the end of a line.
+fn unbroken(text: &str) -> String {
+    let mut inside = false;
+    let text: String = text
+        .chars()
+        .map(|c| {
+            inside = (inside || c == '[') && c != ']';
+            if inside && c == ' ' { '\u{a0}' } else { c }
+        })
+        .collect();
+    text.replace(" %", "\u{a0}%")
 }
 
 fn dash() -> String {

@@ -194,7 +194,9 @@ impl Svg {
             "\"",
             anchor,
             if bold { " font-weight=\"600\"" } else { "" },
-            &style(Some((paint, 1.0)), None),
+            // An outline of paper keeps grid lines out of the letters.
+            " paint-order=\"stroke\" stroke-linejoin=\"round\"",
+            &style(Some((paint, 1.0)), Some(Stroke::solid(Paint::Paper, 3.0))),
             ">",
             &escape(text),
             "</text>",
@@ -287,4 +289,51 @@ fn style(fill: Option<(Paint, f64)>, stroke: Option<Stroke>) -> String {
         }
     }
     format!(" class=\"{}\"{attributes}", classes.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_drawing_is_this_text() {
+        let mut svg = Svg::new(60.0, 20.5);
+        svg.line(
+            (0.0, 1.0),
+            (10.004, -0.001),
+            Stroke::dashed(Paint::Grid, 1.2, "2 3"),
+        );
+        svg.titled("a < b: 1 % & more", |svg| {
+            svg.marker((5.0, 5.0), look("proposed"), 4.0, true);
+            svg.rect((1.0, 2.0), (3.0, -4.0), Paint::Sky, 0.3);
+        });
+        svg.text((3.0, f64::NAN), Anchor::End, 11.0, "b=0.2");
+        assert_eq!(
+            svg.inline("two \"marks\"", "wide"),
+            "<svg class=\"wide\" viewBox=\"0 0 60 20.5\" width=\"60\" height=\"20.5\" role=\"img\" \
+             aria-label=\"two &quot;marks&quot;\" \
+             font-family=\"Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif\">\n\
+             <line x1=\"0\" y1=\"1\" x2=\"10\" y2=\"0\" class=\"s-grid\" stroke=\"#dfe3e8\" stroke-width=\"1.2\" stroke-dasharray=\"2 3\"/>\n\
+             <g><title>a &lt; b: 1 % &amp; more</title>\n\
+             <circle cx=\"5\" cy=\"5\" r=\"4\" class=\"f-paper s-blue\" fill=\"#ffffff\" stroke=\"#0072b2\" stroke-width=\"1.6\" stroke-linejoin=\"round\"/>\n\
+             <rect x=\"1\" y=\"2\" width=\"3\" height=\"0\" class=\"f-sky\" fill=\"#56b4e9\" fill-opacity=\"0.3\"/>\n\
+             </g>\n\
+             <text x=\"3\" y=\"0\" font-size=\"11\" text-anchor=\"end\" paint-order=\"stroke\" stroke-linejoin=\"round\" \
+             class=\"f-ink s-paper\" fill=\"#1b1f24\" stroke=\"#ffffff\" stroke-width=\"3\">b=0.2</text>\n\
+             </svg>\n"
+        );
+    }
+
+    #[test]
+    fn a_file_brings_its_own_paper_and_both_colour_schemes() {
+        let file = Svg::new(10.0, 10.0).file("empty");
+        assert!(
+            file.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 10 10\"")
+        );
+        assert!(file.contains("<style>:root{--paper:#ffffff;"));
+        assert!(
+            file.contains("@media screen and (prefers-color-scheme:dark){:root{--paper:#15181c;")
+        );
+        assert!(file.contains("class=\"f-paper\" fill=\"#ffffff\"/>"));
+    }
 }

@@ -50,7 +50,7 @@ pub(super) fn height(rows: usize, labels: Labels) -> f64 {
 }
 
 fn pitch(labels: Labels) -> f64 {
-    if labels == Labels::Above { 36.0 } else { 26.0 }
+    if labels == Labels::Above { 40.0 } else { 26.0 }
 }
 
 /// Draws the panel between `left` and `right` from `top` down.

@@ -142,10 +142,12 @@ fn draw(layout: Layout, panels: &[&Vec<Row>; 3]) -> Svg {
         return svg;
     }
     let pitch = forest::height(panels[0].len(), Labels::Above) + 34.0;
-    let mut svg = Svg::new(width, head + 3.0 * pitch - 34.0);
+    let mut svg = Svg::new(width, head + 3.0 * pitch - 34.0 - 40.0);
     legend(&mut svg, 8.0, 4.0, &items);
     for (i, (rows, (title, axis))) in panels.iter().zip(AXES).enumerate() {
-        let top = head + i as f64 * pitch;
+        // The first rung has no step: its row would be empty.
+        let rows = if i == 1 { &rows[1..] } else { &rows[..] };
+        let top = head + i as f64 * pitch - if i == 2 { 40.0 } else { 0.0 };
         svg.bold((6.0, top - 8.0), Anchor::Start, TEXT, title);
         forest::draw(&mut svg, (4.0, width - 4.0), top, rows, axis, Labels::Above);
     }
