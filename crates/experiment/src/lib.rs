@@ -27,3 +27,6 @@ pub mod table;
 pub mod tables;
 pub mod usage;
 pub mod world;
+//! Many runs: plans, statistics, tables, figures and the report.
+
+pub mod report;
