@@ -11,7 +11,7 @@ use c_its_parser::standards::cpm_2_1_1::cpm_sensor_information_container as sens
 use rasn::types::Any;
 
 use crate::MAX_MESSAGE_LEN;
-use crate::asn::{Containers, CpmMessage, CpmPayload, Ours};
+use crate::asn::{Containers, CpmMessage, CpmPayload, OpenBytes};
 use crate::cam::{WirePosition, check_header};
 use crate::error::{DecodeError, EncodeError};
 use crate::fused::FusedState;
@@ -154,6 +154,9 @@ impl Cpm {
                 perceived::PerceivedObjects(self.objects.iter().map(object).collect()),
             ),
         )?);
+        let fused = self.fused.as_ref().map(FusedState::to_asn);
+        let fused = fused.map(|fused| rasn::uper::encode(&fused).map_err(refused));
+        let fused = fused.transpose()?;
         let message = CpmMessage {
             header: cdd::ItsPduHeader {
                 protocol_version: cdd::OrdinalNumber1B(PROTOCOL_VERSION),
@@ -173,7 +176,7 @@ impl Cpm {
                 ),
                 cpm_containers: Containers(containers),
                 reserved: None,
-                fused_state: self.fused.as_ref().map(|fused| Ours::Read(fused.to_asn())),
+                fused_state: fused.map(OpenBytes),
             },
         };
         rasn::uper::encode(&message).map_err(refused)
@@ -207,9 +210,8 @@ impl Cpm {
             fused: message
                 .payload
                 .fused_state
-                .as_ref()
-                .and_then(Ours::read)
-                .map(FusedState::from_asn),
+                .and_then(|OpenBytes(addition)| rasn::uper::decode(&addition).ok())
+                .map(|fused| FusedState::from_asn(&fused)),
         };
         for container in &message.payload.cpm_containers.0 {
             cpm.read_container(container)?;
