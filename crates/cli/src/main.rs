@@ -3,8 +3,10 @@
 mod decide;
 mod digest;
 mod failure;
+mod hex;
 mod import;
 mod link;
+mod messages;
 mod table;
 mod traffic;
 
@@ -40,6 +42,8 @@ enum Command {
     Import(import::Arguments),
     /// Show the mean channel between two vehicles as JSON
     Link(link::Arguments),
+    /// Show ITS messages, from captures or in hex, as JSON
+    Messages(messages::Arguments),
     /// Measure flow over density on a scenario's main road
     Traffic(traffic::Arguments),
 }
@@ -50,6 +54,7 @@ fn main() -> ExitCode {
         Command::Digest(arguments) => digest::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Link(arguments) => link::run(&arguments),
+        Command::Messages(arguments) => messages::run(&arguments),
         Command::Traffic(arguments) => traffic::run(&arguments),
     };
     match outcome {

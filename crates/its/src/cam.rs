@@ -374,37 +374,9 @@ pub(crate) fn check_header(
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
-    use covey_protocol::Cell;
-
+mod tests {
     use super::*;
-
-    pub(crate) fn car() -> Cam {
-        Cam {
-            station_id: 4711,
-            station_type: PASSENGER_CAR,
-            generation_ms: 65_535,
-            position: WirePosition {
-                latitude: 355_912_345,
-                longitude: 1_396_698_765,
-            },
-            heading: Some(1_234),
-            speed: Some(1_389),
-            backward: Some(false),
-            length: Some(45),
-            width: Some(18),
-            path: None,
-            digest: None,
-        }
-    }
-
-    pub(crate) fn with_digest() -> Cam {
-        let row = (3..10).map(|ix| Cell::new(ix, -2)).collect();
-        Cam {
-            digest: Some(CarriedDigest::Cells(CoverageDigest::new(row).unwrap())),
-            ..car()
-        }
-    }
+    use crate::samples::{cam as car, cam_with_digest as with_digest};
 
     #[test]
     fn a_plain_cam_is_the_bytes_of_the_stock_type() {

@@ -386,53 +386,18 @@ fn cartesian(velocity: &cdd::Velocity3dWithConfidence) -> Option<(i16, i16)> {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
-
-    pub(crate) fn seen(id: u16) -> CpmObject {
-        CpmObject {
-            id: Some(id),
-            measured_ms: -50,
-            east: -12_345 + i32::from(id),
-            north: 131_070,
-            velocity: Some((1_389, -16_382)),
-            length: Some(45),
-            width: Some(18),
-            height: Some(15),
-            quality: Some(15),
-        }
-    }
-
-    pub(crate) fn report(objects: u16) -> Cpm {
-        Cpm {
-            station_id: 4711,
-            reference_ms: 700_000_000_123,
-            position: WirePosition {
-                latitude: 355_912_345,
-                longitude: 1_396_698_765,
-            },
-            segment: None,
-            orientation: Some(Some(900)),
-            sensors: vec![],
-            objects_known: objects as u8,
-            objects: (0..objects).map(seen).collect(),
-            fused: None,
-        }
-    }
+    use crate::samples::{self, report};
 
     #[test]
     fn reports_go_there_and_back() {
-        let sensor = Sensor {
-            id: 1,
-            kind: 12,
-            range: Some(1_500),
-        };
         for cpm in [
             report(0),
             report(1),
             report(255),
             Cpm {
-                sensors: vec![sensor],
+                sensors: vec![samples::sensor()],
                 segment: Some((2, 8)),
                 orientation: Some(None),
                 ..report(3)

@@ -164,9 +164,11 @@ pub enum Message {
     Cam(Cam),
     /// A CPM; with `fused`, a host's fused state.
     Cpm(Cpm),
-    /// Another message, unread; also what follows the headers of a packet without BTP, and a secured packet that cannot be
-    /// opened.
+    /// Another message, unread.
     Other(Vec<u8>),
+    /// No message: what follows the headers of a packet without BTP, a secured packet that cannot be opened, or the content of a
+    /// frame that is not GeoNetworking.
+    Nothing(Vec<u8>),
 }
 
 /// A frame, taken apart.
@@ -190,7 +192,7 @@ pub struct Decoded {
 }
 
 impl Decoded {
-    fn other(bytes: &[u8]) -> Self {
+    fn nothing(bytes: &[u8]) -> Self {
         Self {
             address: None,
             ethertype: None,
@@ -198,7 +200,7 @@ impl Decoded {
             port: None,
             signed: false,
             position: None,
-            message: Message::Other(bytes.to_vec()),
+            message: Message::Nothing(bytes.to_vec()),
         }
     }
 }
@@ -216,7 +218,7 @@ pub fn decode_frame(frame: &[u8]) -> Result<Decoded, DecodeError> {
     let decoded = if ethertype == ETHERTYPE {
         decode_packet(packet)?
     } else {
-        Decoded::other(packet)
+        Decoded::nothing(packet)
     };
     Ok(Decoded {
         address: Some(address),
@@ -240,7 +242,7 @@ pub fn decode_packet(packet: &[u8]) -> Result<Decoded, DecodeError> {
         1 => decode_after_basic(rest),
         2 => match secured_payload(rest)? {
             Some(inner) => decode_after_basic(inner),
-            None => Ok(Decoded::other(rest)),
+            None => Ok(Decoded::nothing(rest)),
         }
         .map(|decoded| Decoded {
             signed: true,
@@ -287,7 +289,7 @@ fn decode_after_basic(rest: &[u8]) -> Result<Decoded, DecodeError> {
             latitude: number(&extended[vector_at + 12..]),
             longitude: number(&extended[vector_at + 16..]),
         }),
-        ..Decoded::other(payload)
+        ..Decoded::nothing(payload)
     };
     // BTP-A and BTP-B; anything else is no message of the facilities layer.
     if !matches!(common[0] >> 4, 1 | 2) || matches!(packet_type, BEACON | LOCATION_SERVICE) {
@@ -344,7 +346,7 @@ pub fn decode_any(bytes: &[u8]) -> Result<Decoded, DecodeError> {
             let message = decode_pdu(bytes)?;
             Ok(Decoded {
                 message,
-                ..Decoded::other(&[])
+                ..Decoded::nothing(&[])
             })
         }
         _ => Err(DecodeError::Unknown {
@@ -437,8 +439,7 @@ fn secured_payload(bytes: &[u8]) -> Result<Option<&[u8]>, DecodeError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cam::tests::{car, with_digest};
-    use crate::cpm::tests::report;
+    use crate::samples::{cam as car, cam_with_digest as with_digest, report};
 
     #[test]
     fn headers_are_44_bytes_and_frames_go_there_and_back() {
@@ -492,7 +493,7 @@ mod tests {
         signed[18..20].copy_from_slice(&[3, 0x82]);
         let closed = decode_frame(&signed).unwrap();
         assert!(closed.signed && closed.port.is_none());
-        assert_eq!(closed.message, Message::Other(signed[18..].to_vec()));
+        assert_eq!(closed.message, Message::Nothing(signed[18..].to_vec()));
     }
 
     #[test]
@@ -521,7 +522,7 @@ mod tests {
         let decoded = decode_packet(&beacon).unwrap();
         assert_eq!((decoded.port, decoded.packet_type), (None, Some(1)));
         assert_eq!(decoded.position, Some(cam.position));
-        assert_eq!(decoded.message, Message::Other(vec![]));
+        assert_eq!(decoded.message, Message::Nothing(vec![]));
     }
 
     #[test]
@@ -557,7 +558,7 @@ mod tests {
         ip[12..14].copy_from_slice(&[8, 0]);
         let decoded = decode_frame(&ip).unwrap();
         assert_eq!((decoded.ethertype, decoded.port), (Some(0x0800), None));
-        assert_eq!(decoded.message, Message::Other(ip[14..].to_vec()));
+        assert_eq!(decoded.message, Message::Nothing(ip[14..].to_vec()));
         let mut long = vec![0; 10_000];
         long[12..14].copy_from_slice(&ETHERTYPE.to_be_bytes());
         assert!(decode_frame(&long).is_err());
