@@ -5,6 +5,7 @@ mod arms;
 mod decide;
 mod digest;
 mod failure;
+mod hex;
 mod import;
 mod laboratory;
 mod link;
@@ -14,6 +15,7 @@ mod report;
 mod reproduce;
 mod run;
 mod sweep;
+mod messages;
 mod table;
 mod traffic;
 
@@ -62,6 +64,8 @@ enum Command {
     Run(run::Arguments),
     /// Run many worlds, arms and seeds after a plan, here or as a Slurm job array
     Sweep(sweep::Arguments),
+    /// Show ITS messages, from captures or in hex, as JSON
+    Messages(messages::Arguments),
     /// Measure flow over density on a scenario's main road
     Traffic(traffic::Arguments),
 }
@@ -78,6 +82,7 @@ fn main() -> ExitCode {
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Run(arguments) => run::run(&arguments),
         Command::Sweep(arguments) => sweep::run(&arguments),
+        Command::Messages(arguments) => messages::run(&arguments),
         Command::Traffic(arguments) => traffic::run(&arguments),
     };
     match outcome {
