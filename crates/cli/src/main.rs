@@ -1,7 +1,7 @@
 //! The command line of Covey: arguments, wiring, and how errors reach a person.
 
-mod calibrate;
 mod arms;
+mod calibrate;
 mod decide;
 mod digest;
 mod failure;
@@ -9,13 +9,13 @@ mod hex;
 mod import;
 mod laboratory;
 mod link;
+mod messages;
 mod outcome_table;
 mod progress;
 mod report;
 mod reproduce;
 mod run;
 mod sweep;
-mod messages;
 mod table;
 mod traffic;
 

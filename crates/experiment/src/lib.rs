@@ -17,6 +17,7 @@ pub mod lab;
 pub mod letter;
 pub mod plan;
 pub mod pool;
+pub mod report;
 pub mod revision;
 pub mod runner;
 pub mod slurm;
@@ -27,6 +28,3 @@ pub mod table;
 pub mod tables;
 pub mod usage;
 pub mod world;
-//! Many runs: plans, statistics, tables, figures and the report.
-
-pub mod report;

@@ -9,7 +9,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::arm::{Arm, Strategy};
+use crate::arm::{Arm, Contender, Strategy};
 use crate::observe::Nobody;
 use crate::outcome::Mean;
 use crate::prepared::Prepared;
@@ -79,7 +79,7 @@ pub fn beacon_load(
     seed: u64,
     options: &RunOptions,
 ) -> Result<Mean, RunError> {
-    let arms = [Arm::plain(Strategy::CamOnly)];
+    let arms = [Contender::from(Arm::plain(Strategy::CamOnly))];
     let run = Run::new(prepared, &arms, seed, options, None)?.blind();
     Ok(run.finish(traffic, &mut Nobody)?.arms[0].beacon_load)
 }
@@ -104,7 +104,8 @@ pub fn margins(
     let arms = [
         Arm::plain(Strategy::CamOnly),
         Arm::at(Strategy::Proposed, 0.4),
-    ];
+    ]
+    .map(Contender::from);
     let run = Run::new(prepared, &arms, seed, options, Some(MOST_MARGIN_M))?;
     let (outcome, margins) = run.finish_with_margins(traffic)?;
     Ok(SeedCalibration {
