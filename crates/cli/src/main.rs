@@ -1,12 +1,15 @@
 //! The command line of Covey: arguments, wiring, and how errors reach a person.
 
 mod arms;
+mod calibrate;
 mod decide;
 mod digest;
 mod failure;
+mod hex;
 mod import;
 mod laboratory;
 mod link;
+mod messages;
 mod outcome_table;
 mod progress;
 mod report;
@@ -41,6 +44,8 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Fix a scenario's capacity and d_min on calibration seeds
+    Calibrate(calibrate::Arguments),
     /// List the arms: the policies that can be compared
     Arms(arms::Arguments),
     /// Make one host decision from a JSON snapshot and explain it, factor by factor
@@ -59,12 +64,15 @@ enum Command {
     Run(run::Arguments),
     /// Run many worlds, arms and seeds after a plan, here or as a Slurm job array
     Sweep(sweep::Arguments),
+    /// Show ITS messages, from captures or in hex, as JSON
+    Messages(messages::Arguments),
     /// Measure flow over density on a scenario's main road
     Traffic(traffic::Arguments),
 }
 
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
+        Command::Calibrate(arguments) => calibrate::run(&arguments),
         Command::Arms(arguments) => arms::run(&arguments),
         Command::Decide(arguments) => decide::run(&arguments),
         Command::Digest(arguments) => digest::run(&arguments),
@@ -74,6 +82,7 @@ fn main() -> ExitCode {
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Run(arguments) => run::run(&arguments),
         Command::Sweep(arguments) => sweep::run(&arguments),
+        Command::Messages(arguments) => messages::run(&arguments),
         Command::Traffic(arguments) => traffic::run(&arguments),
     };
     match outcome {

@@ -12,6 +12,8 @@ const LEVELS: &[&[&str]] = &[
     &["digest", "encode"],
     &["digest", "decode"],
     &["link"],
+    &["messages"],
+    &["messages", "decode"],
 ];
 
 /// Levels whose examples would run for minutes, or need files of the reader's own.

@@ -17,6 +17,7 @@ pub mod lab;
 pub mod letter;
 pub mod plan;
 pub mod pool;
+pub mod report;
 pub mod revision;
 pub mod runner;
 pub mod slurm;
