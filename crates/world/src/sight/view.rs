@@ -1,7 +1,7 @@
 //! What one sensor sees, fast.
 //!
-//! The buildings around the sensor become a horizon and the vehicles become sets by bearing, once; every sight line then
-//! costs a look into its bin and few exact tests. Which tests are left out never changes an answer.
+//! What buildings hide is kept by the square of the map that the sensor stands in, and the vehicles become sets by bearing,
+//! once; every sight line then costs a look into its bin and few exact tests. Which tests are left out never changes an answer.
 
 use super::bearing::{bearing, bin};
 use super::blockers::Blockers;
