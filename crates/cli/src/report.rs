@@ -5,8 +5,7 @@ use std::time::Instant;
 
 use clap::Args;
 use covey_experiment::finish::Finish;
-use covey_experiment::report::{Input, SERIES_FILE, SUMMARY_FILE, SeriesBuilder, render};
-use covey_experiment::store::SeedResult;
+use covey_experiment::report::{Input, ReadError, SERIES_FILE, SUMMARY_FILE, SeriesBuilder};
 use covey_experiment::summary::Summary;
 use covey_experiment::world::World;
 use covey_experiment::{files, revision, usage};
@@ -16,8 +15,6 @@ use crate::laboratory::{Ready, file_failure, finish_failure};
 use crate::outcome_table;
 
 /// Make the report of a finished run again
-///
-/// Reads summary.json and report.json of the folder and writes report.html and figures/.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  covey report out/letter")]
 pub(crate) struct Arguments {
@@ -30,24 +27,35 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let folder = &arguments.folder;
-    let input = Input::read(folder).map_err(|error| Failure::Input(error.to_string()))?;
-    let file = folder.join(SUMMARY_FILE);
-    let summary: Summary = serde_json::from_value(input.summary.clone())
+    let file = arguments.folder.join("summary.json");
+    let shown = file.display();
+    let text = std::fs::read_to_string(&file).map_err(|error| {
+        Failure::input(
+            shown,
+            format!("cannot be read: {error}; expected a folder that `covey reproduce` or `covey run` wrote"),
+        )
+    })?;
+    let summary: Summary = serde_json::from_str(&text)
         .map_err(|error| Failure::input(file.display(), format!("no summary: {error}")))?;
-    write_report(&input, folder)?;
-    tell(&summary, folder, arguments.json)
+    write_report(&arguments.folder)?;
+    tell(&summary, &arguments.folder, arguments.json)
 }
 
-/// Writes the page and its figures.
-fn write_report(input: &Input, out: &Path) -> Result<(), Failure> {
-    let report = render(input);
-    let figures = out.join("figures");
-    files::make_folder(&figures).map_err(file_failure)?;
-    for (name, content) in &report.figures {
-        files::write(&figures.join(name), content.as_bytes()).map_err(file_failure)?;
+/// Makes `report.html` and the figures from the summary and the series in `folder`.
+fn write_report(folder: &Path) -> Result<(), Failure> {
+    let input = Input::read(folder).map_err(|error| match error {
+        ReadError::Read { .. } => Failure::Other(error.to_string()),
+        ReadError::Parse { .. } => Failure::Input(error.to_string()),
+    })?;
+    let report = covey_experiment::report::render(&input);
+    let figures = folder.join("figures");
+    std::fs::create_dir_all(&figures).map_err(|error| {
+        Failure::Other(format!("{}: cannot be made: {error}", figures.display()))
+    })?;
+    for (name, svg) in &report.figures {
+        files::write(&figures.join(name), svg.as_bytes()).map_err(file_failure)?;
     }
-    files::write(&out.join("report.html"), report.html.as_bytes()).map_err(file_failure)
+    files::write(&folder.join("report.html"), report.html.as_bytes()).map_err(file_failure)
 }
 
 /// Puts a run of one world together and tells about it.
@@ -71,36 +79,33 @@ pub(crate) fn conclude(
         revision: revision::REVISION,
     };
     let mut series = SeriesBuilder::new(world.scenario.protocol.cycle_s);
-    let mut gather = |result: &SeedResult| {
-        for (outcome, cycles) in result.arms.iter().zip(&result.cycles) {
-            series.add(outcome, cycles);
-        }
-        series.add_timing(result.seed, &result.timing);
-    };
-    let mut summary = finish.run(&mut gather).map_err(finish_failure)?;
+    let mut summary = finish
+        .run(&mut |result| {
+            for (arm, cycles) in result.arms.iter().zip(&result.cycles) {
+                series.add(arm, cycles);
+            }
+            series.add_timing(result.shared.seed, &result.timing);
+        })
+        .map_err(finish_failure)?;
     summary.timing.wall_s = start.elapsed().as_secs_f64();
     summary.peak_rss_bytes = usage::peak_rss_bytes();
-    let text = summary.to_json().map_err(json_failure)?;
+    let text = summary
+        .to_json()
+        .map_err(|error| Failure::Other(format!("summary: {error}")))?;
     files::write(&out.join(SUMMARY_FILE), text.as_bytes()).map_err(file_failure)?;
-    let series = series.finish();
-    let text = serde_json::to_string(&series).map_err(json_failure)?;
-    files::write(&out.join(SERIES_FILE), text.as_bytes()).map_err(file_failure)?;
-    let summary_value = serde_json::to_value(&summary).map_err(json_failure)?;
-    let input = Input {
-        summary: summary_value,
-        series,
-    };
-    write_report(&input, out)?;
+    let series = serde_json::to_string(&series.finish())
+        .map_err(|error| Failure::Other(format!("series: {error}")))?;
+    files::write(&out.join(SERIES_FILE), series.as_bytes()).map_err(file_failure)?;
+    write_report(out)?;
     tell(&summary, out, json)
-}
-
-fn json_failure(error: serde_json::Error) -> Failure {
-    Failure::Other(format!("summary: {error}"))
 }
 
 fn tell(summary: &Summary, out: &Path, json: bool) -> Result<(), Failure> {
     if json {
-        return print(&summary.to_json().map_err(json_failure)?);
+        let text = summary
+            .to_json()
+            .map_err(|error| Failure::Other(format!("summary: {error}")))?;
+        return print(&text);
     }
     let mut text = outcome_table::render(summary);
     text.push('\n');
