@@ -216,15 +216,19 @@ fn a_sweep_killed_ten_times_ends_with_the_same_bytes() {
     .done();
     let took = begin.elapsed();
     let mut state = 2026;
-    for _ in 0..10 {
+    for round in 0..10 {
         let mut child = Command::new(env!("CARGO_BIN_EXE_covey"))
             .args(["sweep", &plan, "--quiet", "--jobs", "2", "--out", &killed])
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .expect("covey starts");
-        // Anywhere from the first moment to a bit beyond a tenth of the whole.
-        let most = (took.as_micros() as u64 / 6).max(1000);
+        // Once this round has something to lose, at any moment until about the end of the next run.
+        let begin = Instant::now();
+        while finished(&killed) <= round && begin.elapsed() < took * 4 {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        let most = (took.as_micros() as u64 / 8).max(1000);
         std::thread::sleep(Duration::from_micros(next_random(&mut state) % most));
         // SIGKILL: nothing of the program runs after this.
         child.kill().expect("a kill");
@@ -235,6 +239,7 @@ fn a_sweep_killed_ten_times_ends_with_the_same_bytes() {
         "",
     )
     .done();
+    assert_eq!(finished(&killed), 16);
     for table in TABLES {
         assert!(
             read(format!("{whole}/{table}")) == read(format!("{killed}/{table}")),
@@ -352,6 +357,19 @@ fn folders_that_cannot_be_written_are_said_to_be() {
     );
     let left: Vec<_> = walk(Path::new(&out));
     assert!(left.is_empty(), "left behind: {left:?}");
+}
+
+/// Results that a sweep has finished.
+fn finished(out: &str) -> usize {
+    let seeds = Path::new(out).join("seeds");
+    if !seeds.exists() {
+        return 0;
+    }
+    let files = walk(&seeds);
+    files
+        .iter()
+        .filter(|file| file.extension().is_some_and(|e| e == "zst"))
+        .count()
 }
 
 /// All files under a folder.
