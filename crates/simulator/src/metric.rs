@@ -4,7 +4,7 @@ use covey_world::paths::RelevantObject;
 use covey_world::sight::{Observed, Sighting};
 
 use crate::air::{Air, BeaconStatistics};
-use crate::awareness::{BeaconMatrix, Matrix, Stamp};
+use crate::awareness::{BeaconHistory, Stamp, Told};
 use crate::calibrate::Margins;
 use crate::hosted::Served;
 use crate::observe::{Miss, Observer};
@@ -65,17 +65,17 @@ fn count(flags: &[bool]) -> u64 {
 /// What an arm's participants know.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Knowledge<'a> {
-    pub(crate) beacons: &'a BeaconMatrix,
+    pub(crate) beacons: &'a BeaconHistory,
     pub(crate) lane: usize,
-    pub(crate) known: &'a Matrix<Stamp>,
+    pub(crate) told: &'a Told,
     pub(crate) oracle: bool,
 }
 
 impl Knowledge<'_> {
     /// The newest step of which `receiver` has a state of `object`, its own sensing apart.
     fn told(&self, shared: &Shared<'_>, object: u32, receiver: u32) -> Stamp {
-        let heard = self.beacons.at(object, receiver)[self.lane];
-        let told = heard.max(self.known.at(object, receiver));
+        let heard = self.beacons.at(object, receiver, self.lane);
+        let told = heard.max(self.told.at(object, receiver));
         if !self.oracle {
             return told;
         }

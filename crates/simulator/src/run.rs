@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use crate::air::{self, Air, BEACON, BeaconLanes, REPORT};
 use crate::arm::{Arm, Contender, Strategy};
-use crate::awareness::{Matrix, Stamp};
+use crate::awareness::Told;
 use crate::calibrate::Margins;
 use crate::hosted::{Hosted, Spoken};
 use crate::metric::{self, Ledger};
@@ -22,7 +22,7 @@ use crate::observe::{Nobody, Observer, StepView};
 use crate::outcome::{CycleRow, Outcome, SharedOutcome, Timing};
 use crate::prepared::{Prepared, STEP_S};
 use crate::senders::Senders;
-use crate::shared::{Shared, rebase};
+use crate::shared::{RING, Shared, rebase};
 use crate::sizes::Sizes;
 
 /// How long to run.
@@ -109,7 +109,7 @@ struct ArmRun {
     kind: Kind,
     air: Air,
     /// What everyone learned from reports and broadcasts.
-    known: Matrix<Stamp>,
+    told: Told,
     ledger: Ledger,
     receivers: Vec<u32>,
     /// Reports of sender-side arms in this step: sender, objects, bytes.
@@ -235,7 +235,11 @@ impl<'p> Run<'p> {
                     }
                 },
                 air: Air::new(prepared),
-                known: Matrix::default(),
+                told: Told::new(match arm.strategy {
+                    // Mitigation compares with reports that are older than the soft state.
+                    Strategy::CpmRmr => RING as u32 - 1,
+                    _ => prepared.timeline.soft_state,
+                }),
                 ledger: Ledger::new(contender.to_string(), seed),
                 receivers: Vec::new(),
                 reports: Vec::new(),
@@ -331,13 +335,13 @@ impl<'p> Run<'p> {
         let measured = step >= self.warmup;
         if self.shared.advance(step, measured) {
             for run in &mut self.arms {
-                run.known.each(rebase);
+                run.told.each(rebase);
                 if let Kind::Senders(senders) = &mut run.kind {
                     senders.included.each(rebase);
                 }
             }
             for group in &mut self.groups {
-                group.heard.each(|lanes| lanes.iter_mut().for_each(rebase));
+                group.heard.each(rebase);
             }
         }
         if step == self.warmup {
@@ -381,14 +385,18 @@ impl<'p> Run<'p> {
             self.report_phase[slot as usize] = steps(p.report_phase(agent));
         }
         for group in &mut self.groups {
-            group.heard.grow(size);
             group.hosts.resize(size, 0);
+            if shared.is_sensing() {
+                let timeline = &shared.prepared.timeline;
+                let keep = timeline.soft_state.div_ceil(timeline.beacon) + 2;
+                group.heard.begin_interval(size, keep as usize);
+            }
             for &slot in &shared.left {
                 group.heard.clear(slot);
             }
         }
         for run in &mut self.arms {
-            run.known.grow(size);
+            run.told.begin(shared.step, size);
             let group = &mut self.groups[run.group];
             match &mut run.kind {
                 Kind::Silent => {}
@@ -396,7 +404,7 @@ impl<'p> Run<'p> {
                 Kind::Hosted(hosted) => hosted.begin(shared, &mut group.hosts, run.lane),
             }
             for &slot in &shared.left {
-                run.known.clear(slot);
+                run.told.clear(slot);
                 if let Kind::Senders(senders) = &mut run.kind {
                     senders.included.clear(slot);
                 }
@@ -523,7 +531,7 @@ impl<'p> Run<'p> {
                 let links = shared.links.range(slot);
                 let receivers: Vec<u32> = shared.links.receivers[links]
                     .iter()
-                    .filter(|&&place| heard.at(slot, place)[run.lane] == stamp)
+                    .filter(|&&place| heard.at(slot, place, run.lane) == stamp)
                     .map(|&place| shared.slots.id(place))
                     .collect();
                 let message = Message::Beacon(beacon);
@@ -582,8 +590,10 @@ impl<'p> Run<'p> {
                             &mut run.receivers,
                         );
                         run.ledger.receptions += (run.receivers.len() * objects.len()) as u64;
+                        let receivers = run.receivers.iter().copied();
+                        let message = run.told.message(shared.step, receivers);
                         for &object in objects {
-                            run.known.learn(object, &run.receivers, stamp);
+                            run.told.tell(message, object, stamp);
                         }
                         if observer.wants_deliveries() {
                             let message = Message::Report(report(shared, *sender, objects));
@@ -597,7 +607,7 @@ impl<'p> Run<'p> {
                         shared,
                         &mut run.air,
                         &carried,
-                        &mut run.known,
+                        &mut run.told,
                         &mut run.ledger.receptions,
                         number,
                         observer,
@@ -655,7 +665,7 @@ impl<'p> Run<'p> {
                 &self.shared,
                 &mut run.air,
                 &broadcasts,
-                &mut run.known,
+                &mut run.told,
                 &mut group.hosts,
                 run.lane,
                 &mut run.ledger.receptions,
@@ -678,7 +688,7 @@ impl<'p> Run<'p> {
             let knowledge = metric::Knowledge {
                 beacons: &self.groups[run.group].heard,
                 lane: run.lane,
-                known: &run.known,
+                told: &run.told,
                 oracle: run.arm.strategy == Strategy::Oracle,
             };
             if let (0, Some(margins)) = (number, &mut self.margins) {
@@ -758,7 +768,7 @@ impl ArmRun {
                     let said = senders.compose(
                         shared,
                         slot,
-                        &self.known,
+                        &self.told,
                         &group.heard,
                         self.lane,
                         &mut objects,

@@ -212,6 +212,7 @@ struct Buffers {
     gone: Vec<bool>,
     pairs: Vec<(u32, u32, PairLink)>,
     next: Vec<u32>,
+    turned: Vec<(u32, PairLink)>,
     path: PathBuffer,
     risk: Vec<RiskCell>,
 }
@@ -538,9 +539,14 @@ impl<'p> Shared<'p> {
         self.tabulate();
     }
 
-    /// Lists the pairs at both ends.
+    /// Lists the pairs at both ends, each sender's receivers by ascending place: sorted by receiver, then by sender.
     fn tabulate(&mut self) {
-        let Buffers { pairs, next, .. } = &mut self.buffers;
+        let Buffers {
+            pairs,
+            next,
+            turned,
+            ..
+        } = &mut self.buffers;
         let links = &mut self.links;
         let size = self.slots.len();
         links.begin.clear();
@@ -553,21 +559,34 @@ impl<'p> Shared<'p> {
             links.begin[slot + 1] += links.begin[slot];
         }
         let total = links.begin[size] as usize;
+        turned.resize(total, (0, PairLink::LOST));
+        next.clear();
+        next.extend_from_slice(&links.begin);
+        let mut put = |at: u32, other: u32, link: PairLink| {
+            let place = &mut next[at as usize];
+            turned[*place as usize] = (other, link);
+            *place += 1;
+        };
+        for &(a, b, link) in pairs.iter() {
+            put(a, b, link);
+            put(b, a, link);
+        }
+        // The table is its own transpose: going through its rows in order fills each row in order.
         links.receivers.resize(total, 0);
         links.ids.resize(total, 0);
         links.links.resize(total, PairLink::LOST);
         next.clear();
         next.extend_from_slice(&links.begin);
-        let mut put = |at: u32, other: u32, link: PairLink| {
-            let place = next[at as usize] as usize;
-            next[at as usize] += 1;
-            links.receivers[place] = other;
-            links.ids[place] = self.slots.id(other);
-            links.links[place] = link;
-        };
-        for &(a, b, link) in pairs.iter() {
-            put(a, b, link);
-            put(b, a, link);
+        for row in 0..size {
+            let id = self.slots.id(row as u32);
+            let range = links.begin[row] as usize..links.begin[row + 1] as usize;
+            for &(other, link) in &turned[range] {
+                let place = &mut next[other as usize];
+                links.receivers[*place as usize] = row as u32;
+                links.ids[*place as usize] = id;
+                links.links[*place as usize] = link;
+                *place += 1;
+            }
         }
     }
 
