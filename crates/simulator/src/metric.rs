@@ -72,7 +72,7 @@ pub(crate) struct Knowledge<'a> {
 
 impl Knowledge<'_> {
     /// The newest step of which `receiver` has a state of `object`, its own sensing apart.
-    fn told(&self, shared: &Shared<'_>, object: u32, receiver: u32) -> Stamp {
+    pub(crate) fn told(&self, shared: &Shared<'_>, object: u32, receiver: u32) -> Stamp {
         let heard = self.beacons.at(object, receiver)[self.lane];
         let told = heard.max(self.known.at(object, receiver));
         if !self.oracle {
@@ -120,7 +120,7 @@ fn in_time(shared: &Shared<'_>, stamp: Stamp, deadline_us: i64) -> bool {
 }
 
 /// How old a stamp is; none where it is nothing or forgotten.
-fn age_us(shared: &Shared<'_>, stamp: Stamp) -> Option<i64> {
+pub(crate) fn age_us(shared: &Shared<'_>, stamp: Stamp) -> Option<i64> {
     if stamp == 0 {
         return None;
     }

@@ -66,7 +66,7 @@ pub enum RunError {
     Traffic(String),
     /// The traffic ends before the measured window does.
     #[error(
-        "traffic: it ends after {found_s} s, expected {needed_s} s (warm-up and measurement); shorten them or record more"
+        "traffic: it ends after {found_s:.2} s, expected {needed_s:.2} s (warm-up and measurement); shorten them or record more"
     )]
     TooShort {
         /// What there was.
@@ -101,14 +101,14 @@ pub struct SeedOutcome {
 
 /// One arm at work.
 #[derive(Debug)]
-struct ArmRun {
+pub(crate) struct ArmRun {
     arm: Arm,
-    group: usize,
-    lane: usize,
+    pub(crate) group: usize,
+    pub(crate) lane: usize,
     kind: Kind,
     air: Air,
     /// What everyone learned from reports and broadcasts.
-    known: Matrix<Stamp>,
+    pub(crate) known: Matrix<Stamp>,
     ledger: Ledger,
     receivers: Vec<u32>,
     /// Reports of sender-side arms in this step: sender, objects, bytes.
@@ -159,15 +159,15 @@ pub fn simulate_contenders(
 /// A run under way.
 #[derive(Debug)]
 pub(crate) struct Run<'p> {
-    shared: Shared<'p>,
+    pub(crate) shared: Shared<'p>,
     spoken: Spoken,
     sizes: Sizes,
-    arms: Vec<ArmRun>,
-    groups: Vec<BeaconLanes>,
+    pub(crate) arms: Vec<ArmRun>,
+    pub(crate) groups: Vec<BeaconLanes>,
     beacon_phase: Vec<u32>,
     report_phase: Vec<u32>,
     warmup: u32,
-    steps: u32,
+    pub(crate) steps: u32,
     outcome: SharedOutcome,
     present: metric::Presence,
 }
