@@ -181,7 +181,7 @@ impl<'p> Run<'p> {
         options: &RunOptions,
         margin_m: Option<f64>,
     ) -> Result<Self, RunError> {
-        let cycle_s = f64::from(prepared.timeline.cycle) * STEP_S;
+        let cycle_s = prepared.scenario.protocol.cycle_s;
         let cycles = |field, seconds: f64, least: f64| {
             let cycles = (seconds / cycle_s).round();
             if cycles >= least && seconds <= 100_000.0 && (cycles * cycle_s - seconds).abs() < 1e-6
