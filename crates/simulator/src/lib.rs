@@ -12,6 +12,7 @@ mod agreement;
 mod air;
 pub mod arm;
 mod awareness;
+pub mod calibrate;
 mod hosted;
 mod metric;
 pub mod observe;

@@ -5,6 +5,7 @@ use covey_world::sight::{Observed, Sighting};
 
 use crate::air::{Air, BeaconStatistics};
 use crate::awareness::{BeaconMatrix, Matrix, Stamp};
+use crate::calibrate::Margins;
 use crate::hosted::Served;
 use crate::observe::{Miss, Observer};
 use crate::outcome::{CycleRow, Deficit, Outcome};
@@ -172,6 +173,20 @@ impl<'a> Evaluation<'a> {
             }
         }
         evaluation
+    }
+}
+
+/// Adds all relevant pairs of participants to the margins that they need.
+pub(crate) fn by_margin(shared: &Shared<'_>, knowledge: &Knowledge<'_>, margins: &mut Margins) {
+    for (vehicle, relevant) in shared.relevant.iter() {
+        let vehicle = shared.places[vehicle as usize];
+        if shared.participant[vehicle as usize] {
+            let object = shared.places[relevant.object as usize];
+            let told = knowledge.told(shared, object, vehicle);
+            let newest = told.max(shared.sensed.at(object, vehicle));
+            let missed = !in_time(shared, newest, relevant.deadline_us);
+            margins.add(relevant.least_margin, missed);
+        }
     }
 }
 

@@ -15,9 +15,10 @@ use thiserror::Error;
 use crate::air::{self, Air, BEACON, BeaconLanes, REPORT};
 use crate::arm::{Arm, Contender, Strategy};
 use crate::awareness::{Matrix, Stamp};
+use crate::calibrate::Margins;
 use crate::hosted::{Hosted, Spoken};
 use crate::metric::{self, Ledger};
-use crate::observe::{Observer, StepView};
+use crate::observe::{Nobody, Observer, StepView};
 use crate::outcome::{CycleRow, Outcome, SharedOutcome, Timing};
 use crate::prepared::{Prepared, STEP_S};
 use crate::senders::Senders;
@@ -170,6 +171,8 @@ pub(crate) struct Run<'p> {
     pub(crate) steps: u32,
     outcome: SharedOutcome,
     present: metric::Presence,
+    /// Relevant and missed pairs of the first arm by margin, for calibration.
+    margins: Option<Margins>,
 }
 
 impl<'p> Run<'p> {
@@ -257,7 +260,27 @@ impl<'p> Run<'p> {
                 ..SharedOutcome::default()
             },
             present: metric::Presence::default(),
+            margins: None,
         })
+    }
+
+    /// Without sight and links: only the load of beacons means anything.
+    pub(crate) fn blind(mut self) -> Self {
+        self.shared.blind = true;
+        self
+    }
+
+    /// Runs to the end and gives the first arm's pairs by margin.
+    pub(crate) fn finish_with_margins(
+        mut self,
+        traffic: &mut dyn FrameSource,
+    ) -> Result<(SeedOutcome, Margins), RunError> {
+        self.margins = Some(Margins::default());
+        for step in 0..self.steps {
+            self.step(step, traffic, &mut Nobody)?;
+        }
+        let margins = self.margins.take().unwrap_or_default();
+        Ok((self.conclude(), margins))
     }
 
     /// Runs to the end.
@@ -269,6 +292,10 @@ impl<'p> Run<'p> {
         for step in 0..self.steps {
             self.step(step, traffic, observer)?;
         }
+        Ok(self.conclude())
+    }
+
+    fn conclude(mut self) -> SeedOutcome {
         self.outcome.vehicles = self.present.vehicles();
         self.outcome.participants = self.present.participants();
         self.outcome.tiles = self.present.tiles();
@@ -283,7 +310,7 @@ impl<'p> Run<'p> {
             result.arms.push(outcome);
             result.cycles.push(cycles);
         }
-        Ok(result)
+        result
     }
 
     /// One step.
@@ -654,6 +681,9 @@ impl<'p> Run<'p> {
                 known: &run.known,
                 oracle: run.arm.strategy == Strategy::Oracle,
             };
+            if let (0, Some(margins)) = (number, &mut self.margins) {
+                metric::by_margin(&self.shared, &knowledge, margins);
+            }
             run.ledger.measure(
                 &self.shared,
                 &mut evaluation,

@@ -193,6 +193,8 @@ pub(crate) struct Shared<'p> {
     pub(crate) sensed_by_any: Vec<Stamp>,
     /// Whether cells are wanted at all.
     pub(crate) with_cells: bool,
+    /// Neither sight nor links are wanted.
+    pub(crate) blind: bool,
     pub(crate) links: Links,
     /// Fading by unordered pair, with the step of its last update.
     fading: HashMap<u64, (PairFading, u32), Mix>,
@@ -244,6 +246,7 @@ impl<'p> Shared<'p> {
             sensed: Matrix::default(),
             sensed_by_any: Vec::new(),
             with_cells,
+            blind: false,
             links: Links::default(),
             fading: HashMap::default(),
             relevance: paths::Relevance::new(
@@ -324,7 +327,7 @@ impl<'p> Shared<'p> {
             self.sensed_by_any.iter_mut().for_each(rebase);
         }
         self.place();
-        if self.is_sensing() {
+        if self.is_sensing() && !self.blind {
             let clock = Clock::now();
             self.sense();
             self.timing.sight_s += clock.elapsed().as_secs_f64();
