@@ -166,15 +166,18 @@ impl Step {
     }
 }
 
-/// Builds and runs `examples/own-policy` with the workspace's versions of everything, in a folder of the workspace's target.
+/// Builds and runs `examples/own-policy` with the workspace's versions of everything and its target folder.
 fn own_policy(root: &Path, report: &mut Report) {
     let folder = root.join("examples/own-policy");
     if let Err(error) = std::fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")) {
-        report.fail(&format!("cannot copy Cargo.lock to {}: {error}", folder.display()));
+        report.fail(&format!(
+            "cannot copy Cargo.lock to {}: {error}",
+            folder.display()
+        ));
         return;
     }
     let target = match metadata::target_folder(root) {
-        Ok(target) => Path::new(&target).join("own-policy"),
+        Ok(target) => target,
         Err(error) => return report.fail(&error),
     };
     let output = report.call_for_output(cargo(
@@ -184,7 +187,7 @@ fn own_policy(root: &Path, report: &mut Report) {
             "--manifest-path",
             "examples/own-policy/Cargo.toml",
             "--target-dir",
-            &target.to_string_lossy(),
+            &target,
             "--",
             "scenarios/tamagawa/scenario.toml",
             "1.2",
