@@ -3,6 +3,12 @@
 //! What does not depend on who transmits (traffic, sight, links, relevance) is computed once per scenario and seed and shared by
 //! all arms, which advance in lockstep.
 
+// The tests' small worlds serve in here too.
+#[cfg(test)]
+extern crate self as covey_simulator;
+
+#[cfg(test)]
+mod agreement;
 mod air;
 pub mod arm;
 mod awareness;
@@ -20,6 +26,9 @@ mod senders;
 mod shared;
 mod sizes;
 mod slots;
+#[cfg(test)]
+#[path = "../tests/support/mod.rs"]
+mod support;
 
 pub use arm::{Arm, ArmError, Contender, PolicyMaker, Strategy};
 pub use observe::{Nobody, Observer};

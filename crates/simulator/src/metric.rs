@@ -76,6 +76,9 @@ impl Knowledge<'_> {
     fn told(&self, shared: &Shared<'_>, object: u32, receiver: u32) -> Stamp {
         let heard = self.beacons.at(object, receiver, self.lane);
         let told = heard.max(self.told.at(object, receiver));
+    pub(crate) fn told(&self, shared: &Shared<'_>, object: u32, receiver: u32) -> Stamp {
+        let heard = self.beacons.at(object, receiver)[self.lane];
+        let told = heard.max(self.known.at(object, receiver));
         if !self.oracle {
             return told;
         }
@@ -121,7 +124,7 @@ fn in_time(shared: &Shared<'_>, stamp: Stamp, deadline_us: i64) -> bool {
 }
 
 /// How old a stamp is; none where it is nothing or forgotten.
-fn age_us(shared: &Shared<'_>, stamp: Stamp) -> Option<i64> {
+pub(crate) fn age_us(shared: &Shared<'_>, stamp: Stamp) -> Option<i64> {
     if stamp == 0 {
         return None;
     }

@@ -67,7 +67,7 @@ pub enum RunError {
     Traffic(String),
     /// The traffic ends before the measured window does.
     #[error(
-        "traffic: it ends after {found_s} s, expected {needed_s} s (warm-up and measurement); shorten them or record more"
+        "traffic: it ends after {found_s:.2} s, expected {needed_s:.2} s (warm-up and measurement); shorten them or record more"
     )]
     TooShort {
         /// What there was.
@@ -102,14 +102,15 @@ pub struct SeedOutcome {
 
 /// One arm at work.
 #[derive(Debug)]
-struct ArmRun {
+pub(crate) struct ArmRun {
     arm: Arm,
-    group: usize,
-    lane: usize,
+    pub(crate) group: usize,
+    pub(crate) lane: usize,
     kind: Kind,
     air: Air,
     /// What everyone learned from reports and broadcasts.
     told: Told,
+    pub(crate) known: Matrix<Stamp>,
     ledger: Ledger,
     receivers: Vec<u32>,
     /// Reports of sender-side arms in this step: sender, objects, bytes.
@@ -160,15 +161,15 @@ pub fn simulate_contenders(
 /// A run under way.
 #[derive(Debug)]
 pub(crate) struct Run<'p> {
-    shared: Shared<'p>,
+    pub(crate) shared: Shared<'p>,
     spoken: Spoken,
     sizes: Sizes,
-    arms: Vec<ArmRun>,
-    groups: Vec<BeaconLanes>,
+    pub(crate) arms: Vec<ArmRun>,
+    pub(crate) groups: Vec<BeaconLanes>,
     beacon_phase: Vec<u32>,
     report_phase: Vec<u32>,
     warmup: u32,
-    steps: u32,
+    pub(crate) steps: u32,
     outcome: SharedOutcome,
     present: metric::Presence,
     /// Relevant and missed pairs of the first arm by margin, for calibration.
@@ -184,7 +185,7 @@ impl<'p> Run<'p> {
         options: &RunOptions,
         margin_m: Option<f64>,
     ) -> Result<Self, RunError> {
-        let cycle_s = f64::from(prepared.timeline.cycle) * STEP_S;
+        let cycle_s = prepared.scenario.protocol.cycle_s;
         let cycles = |field, seconds: f64, least: f64| {
             let cycles = (seconds / cycle_s).round();
             if cycles >= least && seconds <= 100_000.0 && (cycles * cycle_s - seconds).abs() < 1e-6

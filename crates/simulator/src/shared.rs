@@ -24,7 +24,7 @@ pub(crate) const RING: usize = 64;
 const EQUIPMENT: Purpose = Purpose::custom(1);
 /// After this many steps stamps are counted from a new origin.
 const REBASE_AT: u32 = 60_000;
-const REBASE_BY: u16 = 30_000;
+const REBASE_BY: u16 = if cfg!(test) { 100 } else { 30_000 };
 
 /// Hashes pairs of vehicle numbers. Nothing depends on the order of the map.
 type Mix = BuildHasherDefault<PairHasher>;
@@ -162,6 +162,8 @@ pub(crate) struct Shared<'p> {
     pub(crate) step: u32,
     /// The step that stamp 1 stands for.
     pub(crate) origin: u32,
+    /// Steps after which the origin moves.
+    pub(crate) rebase_at: u32,
     pub(crate) frame: Frame,
     pub(crate) slots: Slots,
     /// Place by index in the frame.
@@ -227,6 +229,7 @@ impl<'p> Shared<'p> {
             seed,
             step: 0,
             origin: 0,
+            rebase_at: REBASE_AT,
             frame: Frame::default(),
             slots: Slots::default(),
             places: Vec::new(),
@@ -318,7 +321,7 @@ impl<'p> Shared<'p> {
     /// all matrices must then be moved by [`rebase`].
     pub(crate) fn advance(&mut self, step: u32, evaluate: bool) -> bool {
         self.step = step;
-        let rebased = step - self.origin >= REBASE_AT;
+        let rebased = step - self.origin >= self.rebase_at;
         if rebased {
             self.origin += u32::from(REBASE_BY);
             self.sensed.each(rebase);

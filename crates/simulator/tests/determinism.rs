@@ -42,6 +42,8 @@ fn an_arm_alone_is_the_same_as_among_all() {
         assert_eq!(
             alone,
             std::slice::from_ref(among),
+            alone[..],
+            *std::slice::from_ref(among),
             "{arm} alone and among all"
         );
     }
