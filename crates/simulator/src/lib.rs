@@ -6,6 +6,8 @@
 mod air;
 pub mod arm;
 mod awareness;
+pub mod capture;
+pub mod georeference;
 mod hosted;
 mod metric;
 pub mod observe;
@@ -21,6 +23,8 @@ mod sizes;
 mod slots;
 
 pub use arm::{Arm, ArmError, Strategy};
+pub use capture::{Capture, CaptureFilter};
+pub use georeference::MapReference;
 pub use observe::{Nobody, Observer};
 pub use outcome::{CycleRow, Outcome, SharedOutcome, Timing};
 pub use prepared::Prepared;
