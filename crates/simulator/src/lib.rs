@@ -6,6 +6,7 @@
 mod air;
 pub mod arm;
 mod awareness;
+pub mod calibrate;
 pub mod capture;
 pub mod georeference;
 mod hosted;
@@ -22,11 +23,11 @@ mod shared;
 mod sizes;
 mod slots;
 
-pub use arm::{Arm, ArmError, Strategy};
+pub use arm::{Arm, ArmError, Contender, PolicyMaker, Strategy};
 pub use capture::{Capture, CaptureFilter};
 pub use georeference::MapReference;
 pub use observe::{Nobody, Observer};
 pub use outcome::{CycleRow, Outcome, SharedOutcome, Timing};
 pub use prepared::Prepared;
-pub use run::{FrameSource, RunError, RunOptions, SeedOutcome, simulate};
+pub use run::{FrameSource, RunError, RunOptions, SeedOutcome, simulate, simulate_contenders};
 pub use scenario::{Scenario, ScenarioError};

@@ -3,11 +3,12 @@
 //! Each vehicle near the sensor gets a rank by its distance, and each bin a set of ranks: the vehicles whose silhouettes
 //! touch the bin. A sight line is tested only against those in its own bin that begin nearer than it ends, nearest first.
 
-use super::bearing::{bearing, greater, lesser, silhouette, touched_bins, whole_part};
+use super::bearing::{bearing, bin, lesser, whole_part};
+use super::prospect::{self, OpenTiles};
 use super::rule::{self, SightLine};
+use super::sector::Sector;
 use super::vehicles::Vehicles;
 use super::view::BINS;
-use crate::geometry::Point;
 use std::ops::Range;
 
 /// Steps of distance.
@@ -17,18 +18,20 @@ const SHRINK: f64 = 1.0 - 1e-9;
 
 #[derive(Debug, Clone, Copy)]
 struct Staged {
-    slot: u32,
-    /// As in [`Blocker`].
-    steepness: f64,
+    blocker: Blocker,
     level: u16,
     first_bin: u16,
-    bins: u32,
+    bins: u16,
 }
 
 /// A vehicle near the sensor.
 #[derive(Debug, Clone, Copy, Default)]
-struct Blocker {
-    slot: u32,
+pub(crate) struct Blocker {
+    pub slot: u32,
+    /// The bin of its centre among those of prospects.
+    pub at: u16,
+    /// The distance of its centre.
+    pub distance: f64,
     /// Its farthest corner's distance over its roof's depth below the sensor; infinite if the roof is not below. A line that
     /// sinks by one metre over a longer distance passes above the roof.
     steepness: f64,
@@ -37,6 +40,7 @@ struct Blocker {
 /// The vehicles around one sensor.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Blockers {
+    runs: Vec<Range<usize>>,
     staged: Vec<Staged>,
     by_rank: Vec<Blocker>,
     /// Words per bin.
@@ -48,63 +52,64 @@ pub(crate) struct Blockers {
     levels_per_metre: f64,
 }
 
+/// The step of a distance. Rounding is the same for all, so a longer distance never has a lower step.
+#[inline]
+fn level(levels_per_metre: f64, distance: f64) -> usize {
+    whole_part(lesser(distance * levels_per_metre, LEVELS as f64 - 3.0) + 2.0)
+}
+
 impl Blockers {
-    /// Looks around from the vehicle in `slot`, whose sensor is at `height`, at all others that come within `range`.
-    pub(crate) fn build(&mut self, vehicles: &Vehicles, slot: usize, range: f64, height: f64) {
+    /// Looks around from the vehicle in `slot`, whose sensor is at `height`, at all others that come within `range` and, if
+    /// that is known, are not hidden by buildings entirely.
+    pub(crate) fn build(
+        &mut self,
+        vehicles: &Vehicles,
+        slot: usize,
+        range: f64,
+        height: f64,
+        open: Option<&OpenTiles>,
+    ) {
         let from = vehicles.boxes[slot].centre;
         self.staged.clear();
         self.up_to.clear();
         self.up_to.resize(LEVELS, 0);
-        self.levels_per_metre = LEVELS as f64 / range.max(1e-3);
-        vehicles.near(from, range, |other| {
+        let levels_per_metre = LEVELS as f64 / range.max(1e-3);
+        self.levels_per_metre = levels_per_metre;
+        let by_tile = open.is_some_and(|open| vehicles.runs_in_open_tiles(open, &mut self.runs));
+        if !by_tile {
+            vehicles.runs_near(from, range, &mut self.runs);
+        }
+        for other in self.runs.iter().flat_map(Range::clone) {
             let b = &vehicles.boxes[other];
             let away = b.centre - from;
             let reach = range + vehicles.reach[other];
             if away.dot(away) * SHRINK > reach * reach || other == slot {
-                return;
+                continue;
             }
-            // The footprint in the vehicle's own axes, as seen from the sensor.
-            let middle = Point::new(b.axis.dot(away), b.axis.cross(away));
-            let (min, max) = (middle - b.half, middle + b.half);
-            let x = greater(greater(min.x, -max.x), 0.0);
-            let y = greater(greater(min.y, -max.y), 0.0);
-            let distance_squared = x * x + y * y;
-            let level = self.level(distance_squared.sqrt() * SHRINK);
-            let (first_bin, bins) = if distance_squared > 0.0 {
-                let (first, last) = silhouette(min, max);
-                let turn = |p: Point| {
-                    Point::new(
-                        p.x * b.axis.x - p.y * b.axis.y,
-                        p.x * b.axis.y + p.y * b.axis.x,
-                    )
-                };
-                touched_bins::<BINS>(bearing(turn(first)), bearing(turn(last)))
-            } else {
-                (0, BINS)
-            };
+            let distance = away.dot(away).sqrt();
+            let centre = bearing(away);
+            let sector = Sector::new::<BINS>(b, vehicles.reach[other], away, distance, centre);
+            let level = level(levels_per_metre, sector.near);
             let depth = height - b.height;
             let steepness = if depth > 0.0 {
-                let far = Point::new(greater(max.x, -min.x), greater(max.y, -min.y));
-                far.dot(far).sqrt() / depth * (2.0 - SHRINK)
+                sector.far / depth * (2.0 - SHRINK)
             } else {
                 f64::INFINITY
             };
             self.up_to[level] += 1;
             self.staged.push(Staged {
-                slot: other as u32,
-                steepness,
+                blocker: Blocker {
+                    slot: other as u32,
+                    at: bin::<{ prospect::BINS }>(centre) as u16,
+                    distance,
+                    steepness,
+                },
                 level: level as u16,
-                first_bin: first_bin as u16,
-                bins: bins as u32,
+                first_bin: sector.first as u16,
+                bins: sector.count as u16,
             });
-        });
+        }
         self.rank();
-    }
-
-    /// The step of a distance. Rounding is the same for all, so a longer distance never has a lower step.
-    #[inline]
-    fn level(&self, distance: f64) -> usize {
-        whole_part(lesser(distance * self.levels_per_metre, LEVELS as f64 - 3.0) + 2.0)
     }
 
     /// Ranks the staged vehicles by distance and enters them into the bins.
@@ -124,10 +129,7 @@ impl Blockers {
         for staged in &self.staged {
             let rank = next[staged.level as usize];
             next[staged.level as usize] += 1;
-            self.by_rank[rank as usize] = Blocker {
-                slot: staged.slot,
-                steepness: staged.steepness,
-            };
+            self.by_rank[rank as usize] = staged.blocker;
             let (word, bit) = (rank as usize / 64, 1_u64 << (rank % 64));
             let first = staged.first_bin as usize;
             let end = first + staged.bins as usize;
@@ -144,8 +146,8 @@ impl Blockers {
     }
 
     /// The vehicles that come within range, nearest first by steps.
-    pub(crate) fn slots(&self) -> impl Iterator<Item = u32> {
-        self.by_rank.iter().map(|blocker| blocker.slot)
+    pub(crate) fn by_rank(&self) -> &[Blocker] {
+        &self.by_rank
     }
 
     /// A vehicle other than `target` blocks the line, which is `distance` long and lies in bin `at`.
@@ -158,7 +160,7 @@ impl Blockers {
         at: usize,
         target: usize,
     ) -> bool {
-        let near_enough = self.up_to[self.level(distance)] as usize;
+        let near_enough = self.up_to[level(self.levels_per_metre, distance)] as usize;
         // Metres of distance for each metre that the line sinks; none if it rises.
         let fall = line.from_height - line.to_height;
         let steepness = if fall > 0.0 { distance / fall } else { 0.0 };

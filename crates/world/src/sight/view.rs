@@ -1,12 +1,13 @@
 //! What one sensor sees, fast.
 //!
-//! The buildings around the sensor become a horizon and the vehicles become sets by bearing, once; every sight line then
-//! costs a look into its bin and few exact tests. Which tests are left out never changes an answer.
+//! What buildings hide is kept by the square of the map that the sensor stands in, and the vehicles become sets by bearing,
+//! once; every sight line then costs a look into its bin and few exact tests. Which tests are left out never changes an answer.
 
 use super::bearing::{bearing, bin};
 use super::blockers::Blockers;
 use super::horizon::{Horizon, Outlook};
 use super::links::LinkScratch;
+use super::prospect::{self, Prospect};
 use super::rule::SightLine;
 use super::{CellRule, ObjectRule, Observed, plain};
 use crate::geometry::Point;
@@ -36,7 +37,12 @@ pub struct View<'s> {
     prepared_top: f64,
     from: Point,
     from_height: f64,
+    /// What buildings hide from here, if the map has prospects; else the horizon says so.
+    prospect: Option<&'s Prospect>,
 }
+
+/// Squares of the map remember their cells of grids that are not finer than this, in cells over the range.
+const MOST_CELLS_ACROSS: f64 = 32.0;
 
 /// No vehicle is the target.
 const NONE: usize = usize::MAX;
@@ -62,6 +68,7 @@ impl<'s> View<'s> {
             prepared_top: 0.0,
             from,
             from_height,
+            prospect: None,
         }
     }
 
@@ -84,14 +91,15 @@ impl<'s> View<'s> {
             west: f64::NEG_INFINITY,
         };
         let prospects = &sight.sight_prospects;
-        let prospect = (range <= prospects.range && top <= prospects.height)
+        self.prospect = (range <= prospects.range && top <= prospects.height)
             .then(|| prospects.at(&sight.buildings, self.from))
             .flatten();
-        match prospect {
-            Some(prospect) => horizon.build_from(&sight.buildings, &outlook, prospect),
+        match self.prospect {
+            Some(prospect) => horizon.defer_to(&sight.buildings, &outlook, prospect),
             None => horizon.build(&sight.buildings, &outlook),
         }
-        blockers.build(vehicles, slot, range, self.from_height);
+        let open = self.prospect.map(|prospect| &prospect.open);
+        blockers.build(vehicles, slot, range, self.from_height, open);
         self.prepared = range;
         self.prepared_top = top;
     }
@@ -99,14 +107,40 @@ impl<'s> View<'s> {
     /// The way to the point `along` away at `height` is free of all but the vehicle `target`.
     #[inline]
     fn free(&self, along: Point, height: f64, target: usize) -> bool {
-        let distance = along.dot(along).sqrt();
-        let at = bin::<BINS>(bearing(along));
+        let distance_squared = along.dot(along);
+        let at = bin::<{ prospect::BINS }>(bearing(along));
+        self.free_in_bin(along, height, target, distance_squared.sqrt(), at)
+    }
+
+    /// As [`Self::free`], with the point's distance and its bin among those of prospects.
+    #[inline]
+    fn free_in_bin(
+        &self,
+        along: Point,
+        height: f64,
+        target: usize,
+        distance: f64,
+        at: usize,
+    ) -> bool {
         let buildings = &self.observed.sight.buildings;
-        !self
-            .scratch
-            .horizon
-            .blocks(buildings, self.from, along, distance, at)
-            && self.free_of_vehicles(along, height, target, distance, at)
+        let hidden = match self.prospect {
+            Some(prospect) => prospect.blocks(buildings, self.from, along, along.dot(along), at),
+            None => self.scratch.horizon.blocks(
+                buildings,
+                self.from,
+                along,
+                distance,
+                at / (prospect::BINS / BINS),
+            ),
+        };
+        !hidden
+            && self.free_of_vehicles(
+                along,
+                height,
+                target,
+                distance,
+                at / (prospect::BINS / BINS),
+            )
     }
 
     /// No vehicle but `target` and no building apart blocks the way.
@@ -153,7 +187,8 @@ impl<'s> View<'s> {
         if self.scratch.horizon.enclosed {
             return;
         }
-        for other in self.scratch.blockers.slots() {
+        for blocker in self.scratch.blockers.by_rank() {
+            let other = blocker.slot;
             let target = &vehicles.boxes[other as usize];
             let along = target.centre - self.from;
             if along.dot(along) > options.range * options.range {
@@ -162,7 +197,10 @@ impl<'s> View<'s> {
             let height = target.height * 0.5;
             let free = |corner: Point| self.free(along + corner, height, other as usize);
             let seen = match options.object_rule {
-                ObjectRule::Centre => free(Point::default()),
+                ObjectRule::Centre => {
+                    let (distance, at) = (blocker.distance, usize::from(blocker.at));
+                    self.free_in_bin(along, height, other as usize, distance, at)
+                }
                 ObjectRule::AnyCorner => plain::corners(target.axis, target.half)
                     .into_iter()
                     .any(free),
@@ -196,7 +234,7 @@ impl<'s> View<'s> {
             return;
         }
         let corners = plain::cell_corners(grid);
-        plain::cells_in_range(grid, self.from, options.range, |cell, along| {
+        let look_at = |cell, along| {
             let seen = self.free(along, height, NONE)
                 && (options.cell_rule == CellRule::Centre
                     || corners
@@ -205,7 +243,14 @@ impl<'s> View<'s> {
             if seen {
                 out.push(cell);
             }
-        });
+        };
+        let range = options.range;
+        let fine = grid.cell_size() * MOST_CELLS_ACROSS < range;
+        let prospect = self.prospect.filter(|_| !fine);
+        match prospect.and_then(|prospect| prospect.open_cells(grid, range)) {
+            Some(open) => plain::cells_of_list_in_range(grid, self.from, range, open, look_at),
+            None => plain::cells_in_range(grid, self.from, range, look_at),
+        }
     }
 
     /// For each point of the map plane, at `height` above the ground: it is within range and the line to it is free.
