@@ -13,6 +13,8 @@ mod air;
 pub mod arm;
 mod awareness;
 pub mod calibrate;
+pub mod capture;
+pub mod georeference;
 mod hosted;
 mod metric;
 pub mod observe;
@@ -31,6 +33,8 @@ mod slots;
 mod support;
 
 pub use arm::{Arm, ArmError, Contender, PolicyMaker, Strategy};
+pub use capture::{Capture, CaptureFilter};
+pub use georeference::MapReference;
 pub use observe::{Nobody, Observer};
 pub use outcome::{CycleRow, Outcome, SharedOutcome, Timing};
 pub use prepared::Prepared;
