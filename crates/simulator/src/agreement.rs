@@ -65,7 +65,7 @@ fn compare(prepared: &Prepared, traffic: &mut dyn FrameSource, options: &RunOpti
             let knowledge = Knowledge {
                 beacons: &run.groups[arm.group].heard,
                 lane: arm.lane,
-                known: &arm.known,
+                told: &arm.told,
                 oracle: false,
             };
             for &receiver in &shared.participants {

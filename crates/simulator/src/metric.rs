@@ -73,12 +73,9 @@ pub(crate) struct Knowledge<'a> {
 
 impl Knowledge<'_> {
     /// The newest step of which `receiver` has a state of `object`, its own sensing apart.
-    fn told(&self, shared: &Shared<'_>, object: u32, receiver: u32) -> Stamp {
+    pub(crate) fn told(&self, shared: &Shared<'_>, object: u32, receiver: u32) -> Stamp {
         let heard = self.beacons.at(object, receiver, self.lane);
         let told = heard.max(self.told.at(object, receiver));
-    pub(crate) fn told(&self, shared: &Shared<'_>, object: u32, receiver: u32) -> Stamp {
-        let heard = self.beacons.at(object, receiver)[self.lane];
-        let told = heard.max(self.known.at(object, receiver));
         if !self.oracle {
             return told;
         }

@@ -109,8 +109,7 @@ pub(crate) struct ArmRun {
     kind: Kind,
     air: Air,
     /// What everyone learned from reports and broadcasts.
-    told: Told,
-    pub(crate) known: Matrix<Stamp>,
+    pub(crate) told: Told,
     ledger: Ledger,
     receivers: Vec<u32>,
     /// Reports of sender-side arms in this step: sender, objects, bytes.
