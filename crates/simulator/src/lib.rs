@@ -5,6 +5,7 @@
 
 pub mod arm;
 pub mod outcome;
+pub mod recording;
 pub mod scenario;
 
 pub use arm::{Arm, ArmError, Strategy};
