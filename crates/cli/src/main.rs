@@ -7,6 +7,7 @@ mod import;
 mod link;
 mod table;
 mod traffic;
+mod view;
 
 use std::process::ExitCode;
 
@@ -42,6 +43,8 @@ enum Command {
     Link(link::Arguments),
     /// Measure flow over density on a scenario's main road
     Traffic(traffic::Arguments),
+    /// Show a recorded run in the browser
+    View(view::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -51,6 +54,7 @@ fn main() -> ExitCode {
         Command::Import(arguments) => import::run(&arguments),
         Command::Link(arguments) => link::run(&arguments),
         Command::Traffic(arguments) => traffic::run(&arguments),
+        Command::View(arguments) => view::run(&arguments),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -34,6 +34,8 @@ pub enum Kind {
     Arm = 4,
     /// What an arm's hosts knew and decided in a chunk.
     Decisions = 5,
+    /// Every tile of an arm over time, JSON: a list of [`Curve`](super::Curve)s with their tile; one an arm.
+    Tiles = 6,
 }
 
 impl Kind {
@@ -45,6 +47,7 @@ impl Kind {
             3 => Self::Relevance,
             4 => Self::Arm,
             5 => Self::Decisions,
+            6 => Self::Tiles,
             _ => return None,
         })
     }

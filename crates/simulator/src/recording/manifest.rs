@@ -6,6 +6,8 @@ use covey_world::network::EdgeKind;
 use covey_world::{Body, Map, Point, scene::BodyKind};
 use serde::{Deserialize, Serialize};
 
+use crate::outcome::CycleRow;
+
 /// What is known before the run begins.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Header {
@@ -87,6 +89,46 @@ pub struct Curve {
     pub price: Vec<f32>,
     /// Contributors, mean over tiles with a host.
     pub contributors: Vec<f32>,
+}
+
+impl Curve {
+    pub(super) fn resize(&mut self, cycles: usize) {
+        self.relevant.resize(cycles, 0);
+        self.missed.resize(cycles, 0);
+        for list in [
+            &mut self.load,
+            &mut self.busy,
+            &mut self.price,
+            &mut self.contributors,
+        ] {
+            list.resize(cycles, 0.0);
+        }
+    }
+
+    /// Adds a tile's row at the last cycle, weighted where a mean is formed over tiles.
+    pub(super) fn add(&mut self, row: &CycleRow, of_tiles: f64, of_hosts: f64) {
+        let Some(at) = self.relevant.len().checked_sub(1) else {
+            return;
+        };
+        self.relevant[at] += row.deficit.relevant;
+        self.missed[at] += row.deficit.missed;
+        self.load[at] += (row.load * of_tiles) as f32;
+        self.busy[at] += (row.busy * of_tiles) as f32;
+        if row.host.is_some() {
+            self.price[at] += (row.price * of_hosts) as f32;
+            self.contributors[at] += (f64::from(row.contributors) * of_hosts) as f32;
+        }
+    }
+}
+
+/// One tile of an arm over time.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct TileCurve {
+    /// Column and row.
+    pub tile: [i32; 2],
+    /// Its numbers.
+    #[serde(flatten)]
+    pub curve: Curve,
 }
 
 /// What a recording says about itself.

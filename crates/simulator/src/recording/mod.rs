@@ -47,7 +47,7 @@ use thiserror::Error;
 use crate::outcome::CycleRow;
 
 pub use file::{Kind, MAX_BLOCK};
-pub use manifest::{ArmHeader, Curve, Grid, Header, Manifest, VehicleHeader};
+pub use manifest::{ArmHeader, Curve, Grid, Header, Manifest, TileCurve, VehicleHeader};
 pub use reader::{Reader, files_in};
 pub use writer::{Summary, Writer};
 

@@ -10,7 +10,7 @@ use covey_world::{Map, VehicleId, VehicleState};
 use super::bytes::Fault;
 use super::decisions::Encoder;
 use super::file::{self, Entry, Kind, MAX_BLOCK, MAX_BLOCKS};
-use super::manifest::{self, Curve, Header, Manifest, VehicleHeader};
+use super::manifest::{self, Curve, Header, Manifest, TileCurve, VehicleHeader};
 use super::{
     ArmCycle, CHUNK_CYCLES, CycleRelevance, HostDecision, Placed, RecordingError, Relevant,
     StepRecord, cycles, motion,
@@ -24,7 +24,7 @@ pub struct Summary {
     /// Its size in bytes.
     pub bytes: u64,
     /// Packed bytes by kind of block, in the order of [`Kind`].
-    pub by_kind: [u64; 6],
+    pub by_kind: [u64; 7],
     /// Recorded steps.
     pub steps: u32,
     /// Evaluated cycles.
@@ -60,6 +60,8 @@ pub struct Writer {
 struct Pending {
     cycles: Vec<ArmCycle>,
     decisions: Encoder,
+    /// Every tile, since the beginning of the run.
+    tiles: BTreeMap<[i32; 2], Curve>,
 }
 
 impl std::fmt::Debug for Pending {
@@ -190,17 +192,7 @@ impl Writer {
         let first = *self.first_cycle.get_or_insert(cycle);
         self.cycles = cycle - first + 1;
         for curve in &mut self.curves {
-            let n = self.cycles as usize;
-            curve.relevant.resize(n, 0);
-            curve.missed.resize(n, 0);
-            for list in [
-                &mut curve.load,
-                &mut curve.busy,
-                &mut curve.price,
-                &mut curve.contributors,
-            ] {
-                list.resize(n, 0.0);
-            }
+            curve.resize(self.cycles as usize);
         }
         self.relevance.push(CycleRelevance {
             cycle,
@@ -238,19 +230,20 @@ impl Writer {
         else {
             return Err(misuse(format!("arm {arm} of {}", self.header.arms.len())));
         };
-        let at = self.cycles as usize - 1;
-        let tiles = cycle.tiles.len().max(1) as f64;
-        let hosted = cycle.tiles.iter().filter(|tile| tile.host.is_some());
-        let hosts = hosted.clone().count().max(1) as f64;
-        for tile in &cycle.tiles {
-            curve.relevant[at] += tile.deficit.relevant;
-            curve.missed[at] += tile.deficit.missed;
-            curve.load[at] += (tile.load / tiles) as f32;
-            curve.busy[at] += (tile.busy / tiles) as f32;
-        }
-        for tile in hosted {
-            curve.price[at] += (tile.price / hosts) as f32;
-            curve.contributors[at] += (f64::from(tile.contributors) / hosts) as f32;
+        let hosts = cycle
+            .tiles
+            .iter()
+            .filter(|tile| tile.host.is_some())
+            .count();
+        for row in &cycle.tiles {
+            curve.add(
+                row,
+                1.0 / cycle.tiles.len() as f64,
+                1.0 / hosts.max(1) as f64,
+            );
+            let own = pending.tiles.entry(row.tile).or_default();
+            own.resize(self.cycles as usize);
+            own.add(row, 1.0, 1.0);
         }
         for decision in decisions {
             pending.decisions.push(present, decision);
@@ -265,6 +258,17 @@ impl Writer {
     /// The file cannot be written.
     pub fn finish(mut self) -> Result<Summary, RecordingError> {
         self.flush()?;
+        for arm in 0..self.arms.len() {
+            let tiles = std::mem::take(&mut self.arms[arm].tiles).into_iter();
+            let tiles: Vec<TileCurve> = tiles
+                .map(|(tile, mut curve)| {
+                    curve.resize(self.cycles as usize);
+                    TileCurve { tile, curve }
+                })
+                .collect();
+            let json = serde_json::to_vec(&tiles).map_err(|error| misuse(error.to_string()))?;
+            self.block(Kind::Tiles, arm as u16, 0, &json)?;
+        }
         let manifest = Manifest {
             schema: manifest::SCHEMA.to_string(),
             header: self.header.clone(),
@@ -279,7 +283,7 @@ impl Writer {
         let json = serde_json::to_vec(&manifest).map_err(|error| misuse(error.to_string()))?;
         self.block(Kind::Manifest, 0, 0, &json)?;
         let mut index = Vec::with_capacity(self.index.len() * file::ENTRY);
-        let mut by_kind = [0; 6];
+        let mut by_kind = [0; 7];
         for entry in &self.index {
             entry.put(&mut index);
             by_kind[entry.kind as usize] += u64::from(entry.packed);
@@ -330,13 +334,14 @@ impl Writer {
             self.block(Kind::Relevance, 0, chunk, &bytes)?;
         }
         for arm in 0..self.arms.len() {
-            let pending = std::mem::take(&mut self.arms[arm]);
-            if !pending.cycles.is_empty() {
-                let bytes = cycles::encode_arm(&pending.cycles);
+            let cycles = std::mem::take(&mut self.arms[arm].cycles);
+            if !cycles.is_empty() {
+                let bytes = cycles::encode_arm(&cycles);
                 self.block(Kind::Arm, arm as u16, chunk, &bytes)?;
             }
-            if !pending.decisions.is_empty() {
-                let bytes = pending.decisions.finish();
+            let decisions = std::mem::take(&mut self.arms[arm].decisions);
+            if !decisions.is_empty() {
+                let bytes = decisions.finish();
                 self.block(Kind::Decisions, arm as u16, chunk, &bytes)?;
             }
         }
