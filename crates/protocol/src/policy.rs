@@ -90,6 +90,12 @@ impl Policy for ConditionalCoverage {
     }
 }
 
+impl<P: Policy + ?Sized> Policy for alloc::boxed::Box<P> {
+    fn plan(&mut self, view: &View<'_>, admission: &mut Admission) -> Plan {
+        (**self).plan(view, admission)
+    }
+}
+
 /// The contributor set that a plan leads to, by ascending id.
 pub(crate) fn apply(contributors: &mut Vec<AgentId>, plan: &Plan) {
     use crate::admission::Action;

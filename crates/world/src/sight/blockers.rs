@@ -4,6 +4,7 @@
 //! touch the bin. A sight line is tested only against those in its own bin that begin nearer than it ends, nearest first.
 
 use super::bearing::{bearing, greater, lesser, silhouette, touched_bins, whole_part};
+use super::prospect::OpenTiles;
 use super::rule::{self, SightLine};
 use super::vehicles::Vehicles;
 use super::view::BINS;
@@ -48,15 +49,30 @@ pub(crate) struct Blockers {
     levels_per_metre: f64,
 }
 
+/// The step of a distance. Rounding is the same for all, so a longer distance never has a lower step.
+#[inline]
+fn level(levels_per_metre: f64, distance: f64) -> usize {
+    whole_part(lesser(distance * levels_per_metre, LEVELS as f64 - 3.0) + 2.0)
+}
+
 impl Blockers {
-    /// Looks around from the vehicle in `slot`, whose sensor is at `height`, at all others that come within `range`.
-    pub(crate) fn build(&mut self, vehicles: &Vehicles, slot: usize, range: f64, height: f64) {
+    /// Looks around from the vehicle in `slot`, whose sensor is at `height`, at all others that come within `range` and, if
+    /// that is known, are not hidden by buildings entirely.
+    pub(crate) fn build(
+        &mut self,
+        vehicles: &Vehicles,
+        slot: usize,
+        range: f64,
+        height: f64,
+        open: Option<&OpenTiles>,
+    ) {
         let from = vehicles.boxes[slot].centre;
         self.staged.clear();
         self.up_to.clear();
         self.up_to.resize(LEVELS, 0);
-        self.levels_per_metre = LEVELS as f64 / range.max(1e-3);
-        vehicles.near(from, range, |other| {
+        let levels_per_metre = LEVELS as f64 / range.max(1e-3);
+        self.levels_per_metre = levels_per_metre;
+        let mut stage = |other: usize| {
             let b = &vehicles.boxes[other];
             let away = b.centre - from;
             let reach = range + vehicles.reach[other];
@@ -69,7 +85,7 @@ impl Blockers {
             let x = greater(greater(min.x, -max.x), 0.0);
             let y = greater(greater(min.y, -max.y), 0.0);
             let distance_squared = x * x + y * y;
-            let level = self.level(distance_squared.sqrt() * SHRINK);
+            let level = level(levels_per_metre, distance_squared.sqrt() * SHRINK);
             let (first_bin, bins) = if distance_squared > 0.0 {
                 let (first, last) = silhouette(min, max);
                 let turn = |p: Point| {
@@ -97,14 +113,11 @@ impl Blockers {
                 first_bin: first_bin as u16,
                 bins: bins as u32,
             });
-        });
+        };
+        if !open.is_some_and(|open| vehicles.in_open_tiles(open, &mut stage)) {
+            vehicles.near(from, range, stage);
+        }
         self.rank();
-    }
-
-    /// The step of a distance. Rounding is the same for all, so a longer distance never has a lower step.
-    #[inline]
-    fn level(&self, distance: f64) -> usize {
-        whole_part(lesser(distance * self.levels_per_metre, LEVELS as f64 - 3.0) + 2.0)
     }
 
     /// Ranks the staged vehicles by distance and enters them into the bins.
@@ -158,7 +171,7 @@ impl Blockers {
         at: usize,
         target: usize,
     ) -> bool {
-        let near_enough = self.up_to[self.level(distance)] as usize;
+        let near_enough = self.up_to[level(self.levels_per_metre, distance)] as usize;
         // Metres of distance for each metre that the line sinks; none if it rises.
         let fall = line.from_height - line.to_height;
         let steepness = if fall > 0.0 { distance / fall } else { 0.0 };

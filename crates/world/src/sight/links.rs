@@ -5,14 +5,15 @@
 //! silhouette's bearings and farther away than its farthest corner are hidden for certain, and the few that lie
 //! alongside it or on the silhouette are tested exactly.
 
-use super::bearing::{PAD, bearing, bin, silhouette};
+use super::bearing::{PAD, bearing, bin, lesser, silhouette};
 use super::horizon::{Horizon, Outlook};
+use super::prospect::{self, Prospect};
 use super::rule;
 use super::{Link, LinkState, Observed};
 use crate::geometry::Point;
 
 /// Bins of bearing: far down the road, neighbours and fronts of buildings lie close together.
-const BINS: usize = 512;
+const BINS: usize = prospect::BINS;
 /// Distances are widened by this share, far more than their rounding.
 const MARGIN: f64 = 1e-9;
 
@@ -72,17 +73,52 @@ const NOT_LINKED: u32 = u32::MAX;
 const BUILDING: f64 = f64::INFINITY;
 const CLEAR: f64 = -1.0;
 
+fn is_linked(linked: Option<&[bool]>, index: u32) -> bool {
+    linked.is_none_or(|linked| linked.get(index as usize) == Some(&true))
+}
+
+/// Adds the links to vehicles in tiles that buildings hide from the sender entirely.
+fn add_hidden_links(
+    observed: &Observed<'_>,
+    slot: usize,
+    linked: Option<&[bool]>,
+    prospect: &Prospect,
+    out: &mut Vec<Link>,
+) {
+    let Observed { sight, vehicles } = observed;
+    let from = vehicles.boxes[slot].centre;
+    let options = &sight.options;
+    let range = lesser(options.building_link_range, options.link_range);
+    let limit = range * range;
+    vehicles.in_hidden_tiles(&prospect.open, from, range, |other| {
+        let away = vehicles.boxes[other].centre - from;
+        let index = vehicles.index[other];
+        if away.dot(away) <= limit && vehicles.precedes(slot, other) && is_linked(linked, index) {
+            out.push(Link {
+                other: index,
+                state: LinkState::Building,
+            });
+        }
+    });
+}
+
 impl LinkScratch {
-    pub(super) fn links_onward(
+    /// Adds the links of the vehicle in `slot` to `out`; of all that follow it, or of those that `linked` names.
+    pub(super) fn add_links_onward(
         &mut self,
         observed: &Observed<'_>,
         slot: usize,
+        linked: Option<&[bool]>,
         out: &mut Vec<Link>,
     ) {
         let Observed { sight, vehicles } = observed;
         let range = sight.options.link_range;
         let from = vehicles.boxes[slot].centre;
-        self.gather(observed, slot, range);
+        let prospect = sight.link_prospects.at(&sight.buildings, from);
+        let by_tile = self.gather(observed, slot, range, linked, prospect);
+        if let Some(prospect) = prospect.filter(|_| by_tile) {
+            add_hidden_links(observed, slot, linked, prospect, out);
+        }
         if self.order.is_empty() {
             return;
         }
@@ -94,10 +130,8 @@ impl LinkScratch {
             height: 0.0,
             west: from.x,
         };
-        match sight.link_prospects.at(&sight.buildings, from) {
-            Some(prospect) => self
-                .horizon
-                .build_from(&sight.buildings, &outlook, prospect),
+        match prospect {
+            Some(prospect) => self.horizon.defer_to(&sight.buildings, &outlook, prospect),
             None => self.horizon.build(&sight.buildings, &outlook),
         }
         self.bearings.clear();
@@ -110,12 +144,16 @@ impl LinkScratch {
             let along = vehicles.boxes[neighbour.slot as usize].centre - from;
             let at = bin::<BINS>(neighbour.bearing);
             let distance = neighbour.distance;
+            let buildings = &sight.buildings;
             let hidden = horizon.enclosed
-                || horizon.blocks(&sight.buildings, from, along, distance, at)
+                || match prospect {
+                    Some(prospect) => prospect.blocks(buildings, from, along, along.dot(along), at),
+                    None => horizon.blocks(buildings, from, along, distance, at),
+                }
                 || horizon
                     .apart
                     .iter()
-                    .any(|&b| sight.buildings.cuts(b, from, along));
+                    .any(|&b| buildings.cuts(b, from, along));
             self.bearings.push(neighbour.bearing);
             self.distances.push(distance);
             self.tallest.push(if hidden { BUILDING } else { CLEAR });
@@ -126,27 +164,38 @@ impl LinkScratch {
         }
 
         for (&key, &tallest) in self.order.iter().zip(&self.tallest) {
-            out.push(Link {
-                other: vehicles.index[self.neighbours[place(key)].slot as usize],
-                state: if tallest == BUILDING {
-                    LinkState::Building
-                } else if tallest > 0.0 {
-                    LinkState::Vehicle { tallest }
-                } else {
-                    LinkState::Clear
-                },
-            });
+            let state = if tallest == BUILDING {
+                LinkState::Building
+            } else if tallest > 0.0 {
+                LinkState::Vehicle { tallest }
+            } else {
+                LinkState::Clear
+            };
+            let slot = self.neighbours[place(key)].slot as usize;
+            let along = vehicles.boxes[slot].centre - from;
+            if sight.options.links(state, along.dot(along)) {
+                let other = vehicles.index[slot];
+                out.push(Link { other, state });
+            }
         }
     }
 
-    /// Collects the vehicles that can stand in between, and the order of those that are linked.
-    fn gather(&mut self, observed: &Observed<'_>, slot: usize, range: f64) {
+    /// Collects the vehicles that can stand in between, and the order of those that are linked. True if it left out those in
+    /// tiles that buildings hide.
+    fn gather(
+        &mut self,
+        observed: &Observed<'_>,
+        slot: usize,
+        range: f64,
+        linked: Option<&[bool]>,
+        prospect: Option<&Prospect>,
+    ) -> bool {
         let vehicles = &observed.vehicles;
         let from = vehicles.boxes[slot].centre;
         let limit = range * range;
         self.neighbours.clear();
         self.order.clear();
-        vehicles.near_east(from, range, |other| {
+        let mut add = |other: usize| {
             let b = &vehicles.boxes[other];
             let away = b.centre - from;
             // West of the sender there is nothing to hide.
@@ -181,7 +230,10 @@ impl LinkScratch {
             } else {
                 0.0
             };
-            if distance_squared <= limit && vehicles.precedes(slot, other) {
+            if distance_squared <= limit
+                && vehicles.precedes(slot, other)
+                && is_linked(linked, vehicles.index[other])
+            {
                 self.order.push(key(at, self.neighbours.len()));
             }
             self.neighbours.push(Neighbour {
@@ -195,7 +247,13 @@ impl LinkScratch {
                 height: b.height,
                 slot: other as u32,
             });
-        });
+        };
+        let by_tile =
+            prospect.is_some_and(|prospect| vehicles.in_open_tiles(&prospect.open, &mut add));
+        if !by_tile {
+            vehicles.near_east(from, range, add);
+        }
+        by_tile
     }
 
     /// Raises the height of what stands in between for all linked neighbours that one vehicle hides.
