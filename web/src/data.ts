@@ -8,6 +8,7 @@ export interface Manifest {
   arms: { name: string; hosted: boolean; scored: boolean }[];
   step_us: number;
   cycle_us: number;
+  decision_us: number;
   grid: { origin_x_m: number; origin_y_m: number; azimuth_deg: number };
   cell_m: number;
   tile_m: number;
@@ -376,13 +377,13 @@ export class Recording {
   /** The cycle that was evaluated last at time `t`. */
   cycleAt(t: number): number {
     const step = Math.floor(t / this.stepS + 1e-6);
-    const cycle = Math.floor((step + 1) / this.stepsPerCycle) - 1;
+    const cycle = Math.floor((step - this.manifest.decision_us / this.manifest.step_us) / this.stepsPerCycle);
     const { first_cycle: first, cycles } = this.manifest;
     return Math.max(first, Math.min(first + cycles - 1, cycle));
   }
   /** When a cycle is evaluated. */
   timeOf(cycle: number): number {
-    return ((cycle + 1) * this.stepsPerCycle - 1) * this.stepS;
+    return (cycle * this.stepsPerCycle + this.manifest.decision_us / this.manifest.step_us) * this.stepS;
   }
 
   private chunk<T>(key: string, path: string, decode: (bytes: Uint8Array) => Promise<T>): T | undefined {

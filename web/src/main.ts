@@ -307,7 +307,7 @@ class Page {
     };
     this.plots = [
       new Plot("Deficit", 3, seek),
-      new Plot("Occupancy (dashed: target)", 2, seek),
+      new Plot("Cooperative load (dashed: target)", 2, seek),
       new Plot("Price", 2, seek),
       new Plot("Contributors", 1, seek),
     ];
@@ -581,7 +581,7 @@ class Page {
           return i === 0 ? base : { ...base, dash: [5, 3] };
         });
       this.plots[0]!.set(line((i) => smooth(held[i]!.missed, held[i]!.relevant, 2)), null);
-      this.plots[1]!.set(line((i) => held[i]!.busy), m.target);
+      this.plots[1]!.set(line((i) => held[i]!.load), m.target);
       this.plots[2]!.set(line((i) => held[i]!.price), null);
       this.plots[3]!.set(line((i) => held[i]!.contributors), null);
     }

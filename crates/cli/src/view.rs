@@ -62,11 +62,10 @@ fn export(arguments: &Arguments, out: &std::path::Path) -> Result<(), Failure> {
         ));
     };
     let mut reader = Reader::open(file).map_err(failure)?;
-    let messages = write_mcap(&mut reader, out).map_err(|error| match error {
+    write_mcap(&mut reader, out).map_err(|error| match error {
         McapError::Recording(error) => failure(error),
         other => Failure::Other(other.to_string()),
     })?;
-    note(&format!("{}: {messages} messages", out.display()));
     Ok(())
 }
 

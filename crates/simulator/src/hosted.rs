@@ -4,11 +4,16 @@
 //! alike (keep the newest broadcast of each tile, apply the host rule once per cycle) is done here for all at once, by the
 //! rules of [`covey_protocol::participant`].
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use covey_protocol::admission::Admission;
 use covey_protocol::contributor::Contributor;
 use covey_protocol::election::{self, Claim};
 use covey_protocol::host::{Host, Inheritance};
 use covey_protocol::messages::{Beacon, Broadcast, Message, ObjectState, PathCell, Report};
-use covey_protocol::policy::{ConditionalCoverage, Policy};
+use covey_protocol::policy::{ConditionalCoverage, Plan, Policy, View};
+use covey_protocol::snapshot::Snapshot;
 use covey_protocol::{
     AgentId, CoverageDigest, Duration, Event, Input, Output, Parameters, Position, Tile,
 };
@@ -141,9 +146,29 @@ pub(crate) struct Served {
     pub(crate) binding: Binding,
 }
 
+/// Where a watched policy leaves what it was shown.
+type Shown = Rc<RefCell<Option<Snapshot>>>;
+
+/// A policy whose view is kept for whoever records.
+struct Watched {
+    policy: Box<dyn Policy>,
+    shown: Shown,
+}
+
+impl Policy for Watched {
+    fn plan(&mut self, view: &View<'_>, admission: &mut Admission) -> Plan {
+        self.shown.replace(Some(Snapshot::of_view(view)));
+        self.policy.plan(view, admission)
+    }
+}
+
 /// One hosted arm.
 #[derive(Debug)]
 pub(crate) struct Hosted {
+    /// Set where someone records.
+    shown: Option<Shown>,
+    /// Where someone records, what was learned from reports alone: it tells them from broadcasts.
+    pub(crate) reported: Option<Matrix<Stamp>>,
     arm: Arm,
     seed: u64,
     pub(crate) parameters: Parameters,
@@ -174,6 +199,8 @@ impl Hosted {
         parameters.risk = risk;
         parameters.timeliness = timeliness;
         Self {
+            shown: None,
+            reported: None,
             arm,
             seed,
             parameters,
@@ -188,7 +215,24 @@ impl Hosted {
         }
     }
 
+    /// Someone records: hosts keep what they were shown.
+    pub(crate) fn watch(&mut self) {
+        self.shown = Some(Shown::default());
+        self.reported = Some(Matrix::default());
+    }
+
     fn policy(&self) -> Box<dyn Policy> {
+        let policy = self.bare_policy();
+        match &self.shown {
+            Some(shown) => Box::new(Watched {
+                policy,
+                shown: Rc::clone(shown),
+            }),
+            None => policy,
+        }
+    }
+
+    fn bare_policy(&self) -> Box<dyn Policy> {
         match self.arm.strategy {
             Strategy::Random => Box::new(RandomChoice {
                 seed: self.seed,
@@ -216,6 +260,12 @@ impl Hosted {
         self.contributors.resize_with(size, || None);
         self.offices.resize_with(size, Vec::new);
         self.vacant.resize(size, None);
+        if let Some(reported) = &mut self.reported {
+            reported.grow(size);
+            for &slot in &shared.left {
+                reported.clear(slot);
+            }
+        }
         for &slot in &shared.left {
             let slot = slot as usize;
             if self.host_of[slot] != NO_SLOT {
@@ -354,6 +404,9 @@ impl Hosted {
             for object in &report.objects {
                 if let Some(object) = shared.slot_of(object.id) {
                     known.learn(object, &receivers, stamp);
+                    if let Some(reported) = &mut self.reported {
+                        reported.learn(object, &receivers, stamp);
+                    }
                 }
             }
             for &receiver in &receivers {
@@ -633,6 +686,7 @@ impl Hosted {
                                 price,
                                 epoch: host.epoch(),
                                 coverage: Vec::new(),
+                                snapshot: self.shown.as_ref().and_then(|shown| shown.take()),
                             },
                         );
                     }

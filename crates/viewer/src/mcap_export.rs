@@ -119,10 +119,12 @@ impl<W: Write + std::io::Seek> Export<W> {
             let steps = reader.steps(chunk)?;
             for (number, channels) in channels.iter().enumerate() {
                 for cycle in reader.arm_cycles(number as u16, chunk)? {
-                    let per_cycle = manifest.header.cycle_us / manifest.header.step_us;
-                    let of_cycle = steps.iter().filter(|s| s.step / per_cycle == cycle.cycle);
-                    // The cycle was evaluated at the step whose vehicles its roles are of: the last one.
-                    let Some(step) = of_cycle.max_by_key(|s| s.step) else {
+                    // Roles are of the vehicles at the step of the decision.
+                    let header = &manifest.header;
+                    let decision = (header.cycle_us / header.step_us)
+                        .saturating_mul(cycle.cycle)
+                        .saturating_add(header.decision_us / header.step_us);
+                    let Some(step) = steps.iter().find(|s| s.step == decision) else {
                         continue;
                     };
                     let time = u64::from(step.step) * u64::from(manifest.header.step_us);

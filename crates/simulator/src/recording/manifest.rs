@@ -21,13 +21,15 @@ pub struct Header {
     pub step_us: u32,
     /// Length of a cycle, in microseconds; a whole number of steps.
     pub cycle_us: u32,
+    /// When in a cycle hosts decide and the metric looks, in microseconds; a whole number of steps.
+    pub decision_us: u32,
     /// Where cells and tiles lie.
     pub grid: Grid,
     /// Side of a cell, in metres.
     pub cell_m: f64,
     /// Side of a tile, in metres.
     pub tile_m: f64,
-    /// The occupancy that prices aim at.
+    /// The occupancy by cooperative messages that prices aim at.
     pub target: f64,
     /// From when on the metric counts, in microseconds.
     pub measured_from_us: i64,

@@ -4,6 +4,8 @@
 //! motion, who is relevant to whom) is stored once; what an arm did (roles, tiles, what was known, deliveries, host decisions) is
 //! stored per arm, so two arms of a seed can be compared side by side.
 //!
+//! A [`Recorder`] is an observer that feeds a writer from a run.
+//!
 //! # Calls
 //! In the order of time: [`Writer::step`] for each 50 ms step; after the step at which a cycle is evaluated,
 //! [`Writer::relevance`] once and [`Writer::arm_cycle`] for each arm; at the end [`Writer::finish`]. Nothing is seen under the
@@ -35,6 +37,7 @@ mod file;
 mod manifest;
 mod motion;
 mod reader;
+mod recorder;
 pub mod synthetic;
 mod writer;
 
@@ -48,7 +51,8 @@ use crate::outcome::CycleRow;
 
 pub use file::{Kind, MAX_BLOCK};
 pub use manifest::{ArmHeader, Curve, Grid, Header, Manifest, TileCurve, VehicleHeader};
-pub use reader::{Reader, files_in};
+pub use reader::{Reader, check_block, files_in};
+pub use recorder::Recorder;
 pub use writer::{Summary, Writer};
 
 /// Cycles in a chunk: 2 s of the letter's cycles.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::bytes::Fault;
 use super::decisions::Decoder;
 use super::file::{self, ENTRY, Entry, HEADER, Kind, MAX_BLOCKS, TRAILER};
-use super::manifest::{Manifest, SCHEMA};
+use super::manifest::{Manifest, SCHEMA, TileCurve};
 use super::{
     ArmCycle, CHUNK_CYCLES, CycleRelevance, EXTENSION, HostDecision, RecordingError, StepRecord,
     cycles, motion,
@@ -66,6 +66,30 @@ pub fn files_in(path: &Path) -> Result<Vec<PathBuf>, RecordingError> {
     }
     files.sort();
     Ok(files)
+}
+
+/// Decodes the unpacked bytes of a block to its last byte, and forgets them; says what is wrong with them.
+///
+/// # Errors
+/// They are not a block of this kind.
+pub fn check_block(kind: Kind, bytes: &[u8]) -> Result<(), String> {
+    match kind {
+        Kind::Motion => motion::decode(bytes).map(drop),
+        Kind::Relevance => cycles::decode_relevance(bytes).map(drop),
+        Kind::Arm => cycles::decode_arm(bytes).map(drop),
+        Kind::Decisions => {
+            let decoder = Decoder::new(bytes)?;
+            let mut entries = decoder.entries.iter();
+            entries.try_for_each(|entry| decoder.decode(entry).map(drop))
+        }
+        Kind::Manifest => json(serde_json::from_slice::<Manifest>(bytes).map(drop)),
+        Kind::Tiles => json(serde_json::from_slice::<Vec<TileCurve>>(bytes).map(drop)),
+        Kind::World => json(serde_json::from_slice::<serde_json::Value>(bytes).map(drop)),
+    }
+}
+
+fn json(outcome: Result<(), serde_json::Error>) -> Result<(), String> {
+    outcome.map_err(|error| error.to_string())
 }
 
 impl Reader {
@@ -344,6 +368,10 @@ impl Reader {
                 "a cycle of {} us in steps of {} us",
                 header.cycle_us, header.step_us
             ))
+        } else if header.decision_us >= header.cycle_us
+            || !header.decision_us.is_multiple_of(header.step_us)
+        {
+            Some(format!("decisions {} us into a cycle", header.decision_us))
         } else if !(header.cell_m > 0.0 && header.tile_m > 0.0) {
             Some("cells or tiles without a size".to_string())
         } else if header.arms.is_empty() || header.arms.len() != manifest.curves.len() {

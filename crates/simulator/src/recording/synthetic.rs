@@ -61,6 +61,7 @@ pub fn write(path: &Path, plan: &Plan) -> Result<Summary, RecordingError> {
             .collect(),
         step_us: 50_000,
         cycle_us: 200_000,
+        decision_us: 150_000,
         grid: Grid {
             origin_x_m: 0.0,
             origin_y_m: -TILE / 2.0,
@@ -68,7 +69,7 @@ pub fn write(path: &Path, plan: &Plan) -> Result<Summary, RecordingError> {
         },
         cell_m: CELL,
         tile_m: TILE,
-        target: 0.68,
+        target: 0.3,
         measured_from_us: 0,
         program: format!("covey {}", env!("CARGO_PKG_VERSION")),
     };
@@ -514,7 +515,7 @@ impl MadeUp {
         row.busy += row.load;
         row.airtime_s = outcome.airtime_after.seconds;
         row.binding = Some(of_row);
-        tile.price = (tile.price + 0.5 * (row.busy - 0.68)).max(0.0);
+        tile.price = (tile.price + 0.5 * (row.load - 0.3)).max(0.0);
         for agent in &snapshot.agents {
             let role = &mut record.roles[agent.id.0 as usize];
             if *role == Role::Listener {
