@@ -41,12 +41,15 @@ class Page {
   private plots: Plot[] = [];
   private plotsOf = "";
   private panelOf = "";
+  private panelAt = 0;
   private scrubbed = "";
   private dirty = true;
   private last = 0;
   private addressAt = 0;
   /** Milliseconds of script in the last frames, newest last. */
   readonly frames: number[] = [];
+  /** Frames drawn since the page was opened. */
+  drawn = 0;
 
   constructor(private readonly list: Listed[]) {}
 
@@ -417,6 +420,7 @@ class Page {
       if (address !== location.search) history.replaceState(null, "", address);
     }
     if (drew) {
+      this.drawn++;
       this.frames.push(performance.now() - begin);
       if (this.frames.length > 600) this.frames.shift();
     }
@@ -526,8 +530,11 @@ class Page {
     const explanation = decided === undefined ? null : r.explanation(pane.arm, decided, this.selected);
     const key = [pane.arm, this.selected, cycle, decided, explanation?.cycle, arm !== undefined, pairs !== undefined].join("/");
     if (key === this.panelOf) return;
-    // While playing, a table that changes five times a second cannot be read: twice is enough.
-    if (this.playing && explanation === undefined && this.panelOf.startsWith(`${pane.arm}/${this.selected}/`)) return;
+    // While playing, a table that changes five times a second cannot be read: once is enough.
+    const same = this.panelOf.startsWith(`${pane.arm}/${this.selected}/`);
+    const now = performance.now();
+    if (this.playing && same && (explanation === undefined || now - this.panelAt < 1000)) return;
+    this.panelAt = now;
     this.panelOf = key;
     const focus = document.activeElement?.closest("tr")?.getAttribute("data-agent");
     const scroll = why.querySelector(".decision .table")?.scrollTop ?? 0;

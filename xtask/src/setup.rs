@@ -111,6 +111,22 @@ const COMPONENTS: &[Component] = &[
         },
     },
     Component {
+        name: "mcap",
+        purpose: "Foxglove's reader, which exported recordings are tested against",
+        probe: (
+            &[
+                ".venv/bin/python",
+                "-c",
+                "import importlib.metadata as m, mcap.reader; print(m.version('mcap'))",
+            ],
+            "1.6.0",
+        ),
+        source: Source::Pip {
+            package: "mcap",
+            version: "1.6.0",
+        },
+    },
+    Component {
         name: "wiregasm",
         purpose: "Wireshark, the foreign dissector that captures are tested against",
         probe: (

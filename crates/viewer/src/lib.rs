@@ -9,6 +9,7 @@ mod api;
 mod assets;
 mod http;
 mod mcap_export;
+mod mcap_file;
 mod server;
 
 pub use api::Library;

@@ -3,16 +3,15 @@
 //! Topics: `/map` (roads and buildings, once), `/ARM/vehicles` (boxes coloured by role, once a cycle; both `foxglove.SceneUpdate`
 //! in frame `map`), and `/ARM/cycle` (deficit, load, price and contributors, to be plotted). All JSON.
 
-use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use covey_simulator::recording::{Manifest, Reader, RecordingError, Role};
-use mcap::records::MessageHeader;
-use mcap::{McapError as Container, WriteOptions, Writer};
 use serde_json::{Value, json};
 use thiserror::Error;
+
+use crate::mcap_file::McapFile;
 
 /// Why there is no MCAP file.
 #[derive(Debug, Error)]
@@ -43,10 +42,12 @@ pub fn write_mcap(reader: &mut Reader, path: &Path) -> Result<u64, McapError> {
         problem,
     };
     let outcome = (|| {
-        let file = File::create(&temporary).map_err(|e| failed(e.to_string()))?;
-        let mut export = Export::new(BufWriter::new(file)).map_err(|e| failed(e.to_string()))?;
-        let count = export.all(reader, &failed)?;
-        fs::rename(&temporary, path).map_err(|e| failed(e.to_string()))?;
+        let io = |error: io::Error| failed(error.to_string());
+        let file = File::create(&temporary).map_err(io)?;
+        let library = format!("covey {}", env!("CARGO_PKG_VERSION"));
+        let out = McapFile::new(BufWriter::new(file), &library).map_err(io)?;
+        let count = Export { out }.all(reader, &failed)?;
+        fs::rename(&temporary, path).map_err(io)?;
         Ok(count)
     })();
     if outcome.is_err() {
@@ -56,62 +57,41 @@ pub fn write_mcap(reader: &mut Reader, path: &Path) -> Result<u64, McapError> {
     outcome
 }
 
-struct Export<W: Write + std::io::Seek> {
-    out: Writer<W>,
-    scene: u16,
-    cycle: u16,
-    count: u32,
+struct Export<W: Write> {
+    out: McapFile<W>,
 }
 
-impl<W: Write + std::io::Seek> Export<W> {
-    fn new(out: W) -> Result<Self, Container> {
-        // One thread: the same bytes whatever the machine.
-        let options = WriteOptions::new()
-            .library(format!("covey {}", env!("CARGO_PKG_VERSION")))
-            .compression_threads(0);
-        let mut out = options.create(out)?;
-        let scene = out.add_schema(
-            "foxglove.SceneUpdate",
-            "jsonschema",
-            scene_schema().to_string().as_bytes(),
-        )?;
-        let number = json!({"type": "number"});
-        let cycle = out.add_schema(
-            "covey.Cycle",
-            "jsonschema",
-            json!({"type": "object", "properties": {
-                "relevant": number, "missed": number, "deficit": number, "load": number, "busy": number,
-                "price": number, "contributors": number}})
-            .to_string()
-            .as_bytes(),
-        )?;
-        Ok(Self {
-            out,
-            scene,
-            cycle,
-            count: 0,
-        })
-    }
-
+impl<W: Write> Export<W> {
     fn all(
-        &mut self,
+        mut self,
         reader: &mut Reader,
         failed: &dyn Fn(String) -> McapError,
     ) -> Result<u64, McapError> {
         let manifest = reader.manifest().clone();
         let world: Value = serde_json::from_slice(&reader.world()?)
             .map_err(|error| failed(format!("the recording's map: {error}")))?;
-        let io = |error: Container| failed(error.to_string());
-        let channel = self.channel("/map", self.scene).map_err(io)?;
+        let io = |error: io::Error| failed(error.to_string());
+        let scene = scene_schema().to_string();
+        let scene = self
+            .out
+            .schema("foxglove.SceneUpdate", &scene)
+            .map_err(io)?;
+        let cycle = self
+            .out
+            .schema("covey.Cycle", &cycle_schema().to_string())
+            .map_err(io)?;
+        let channel = self.out.channel("/map", scene).map_err(io)?;
         let start = u64::from(manifest.first_step) * u64::from(manifest.header.step_us);
         self.put(channel, start, &map_scene(&world, start))
             .map_err(io)?;
         let mut channels = Vec::new();
         for arm in &manifest.header.arms {
             channels.push([
-                self.channel(&format!("/{}/vehicles", arm.name), self.scene)
+                self.out
+                    .channel(&format!("/{}/vehicles", arm.name), scene)
                     .map_err(io)?,
-                self.channel(&format!("/{}/cycle", arm.name), self.cycle)
+                self.out
+                    .channel(&format!("/{}/cycle", arm.name), cycle)
                     .map_err(io)?,
             ]);
         }
@@ -148,26 +128,20 @@ impl<W: Write + std::io::Seek> Export<W> {
                 }
             }
         }
-        self.out.finish().map_err(io)?;
-        Ok(u64::from(self.count))
+        self.out.finish().map_err(io)
     }
 
-    fn channel(&mut self, topic: &str, schema: u16) -> Result<u16, Container> {
-        self.out
-            .add_channel(schema, topic, "json", &BTreeMap::new())
+    fn put(&mut self, channel: u16, time_us: u64, message: &Value) -> io::Result<()> {
+        let text = message.to_string();
+        self.out.message(channel, time_us * 1000, text.as_bytes())
     }
+}
 
-    fn put(&mut self, channel_id: u16, time_us: u64, message: &Value) -> Result<(), Container> {
-        let header = MessageHeader {
-            channel_id,
-            sequence: self.count,
-            log_time: time_us * 1000,
-            publish_time: time_us * 1000,
-        };
-        self.count += 1;
-        self.out
-            .write_to_known_channel(&header, message.to_string().as_bytes())
-    }
+fn cycle_schema() -> Value {
+    let number = json!({"type": "number"});
+    json!({"type": "object", "properties": {
+        "relevant": number, "missed": number, "deficit": number, "load": number, "busy": number,
+        "price": number, "contributors": number}})
 }
 
 fn entity(id: &str, time_us: u64, primitives: Value) -> Value {

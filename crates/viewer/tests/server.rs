@@ -1,6 +1,6 @@
 //! The server as a stranger meets it: over a socket.
 
-use std::io::{Cursor, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 
@@ -126,7 +126,7 @@ fn nothing_else_can_be_reached() {
         assert!(head.starts_with("HTTP/1.1 404 "), "{path}: {head}");
         assert!(!String::from_utf8_lossy(&body).contains("not for you"));
     }
-    let strange = format!("GET / HTTP/1.1\r\nHost: elsewhere.example:{port}\r\n\r\n");
+    let strange = format!("GET / HTTP/1.0\r\nHost: elsewhere.example:{port}\r\n\r\n");
     let (head, _) = send(
         port,
         format!(
@@ -157,26 +157,29 @@ fn garbage_is_refused_and_the_next_one_is_served() {
     assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
 }
 
+/// Reads the file with Foxglove's own library for Python: topics, messages, indexes.
 #[test]
-fn a_recording_becomes_an_mcap_file_that_its_own_library_reads() {
+fn a_recording_becomes_an_mcap_file_that_foxglove_reads() {
     let folder = made_up("mcap");
     let mut reader = Reader::open(&folder.join("run.covey")).unwrap();
     let out = folder.join("run.mcap");
     let count = write_mcap(&mut reader, &out).unwrap();
     // The map once, and per arm and cycle the vehicles and the numbers.
     assert_eq!(count, 1 + 2 * 2 * 15);
-    let bytes = std::fs::read(&out).unwrap();
-    let mut topics = std::collections::BTreeMap::new();
-    for message in mcap::io::MessageReader::new(Cursor::new(bytes)) {
-        let message = message.unwrap();
-        let value: serde_json::Value = serde_json::from_slice(&message.data).unwrap();
-        let schema = message.channel.schema.as_ref().unwrap();
-        if schema.name == "foxglove.SceneUpdate" {
-            assert_eq!(value["entities"][0]["frame_id"], "map");
-        }
-        *topics.entry(message.channel.topic.clone()).or_insert(0) += 1;
-    }
-    assert_eq!(topics["/map"], 1);
-    assert_eq!(topics["/proposed@0.4/vehicles"], 15);
-    assert_eq!(topics["/cpm-rmr/cycle"], 15);
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let output = std::process::Command::new(here.join("../../.venv/bin/python"))
+        .arg(here.join("tests/mcap/read.py"))
+        .arg(&out)
+        .output()
+        .expect("`cargo xtask test setup` installs the library");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        "/cpm-rmr/cycle covey.Cycle 15 15\n\
+         /cpm-rmr/vehicles foxglove.SceneUpdate 15 15\n\
+         /map foxglove.SceneUpdate 1 1\n\
+         /proposed@0.4/cycle covey.Cycle 15 15\n\
+         /proposed@0.4/vehicles foxglove.SceneUpdate 15 15\n"
+    );
 }
