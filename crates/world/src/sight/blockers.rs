@@ -3,12 +3,12 @@
 //! Each vehicle near the sensor gets a rank by its distance, and each bin a set of ranks: the vehicles whose silhouettes
 //! touch the bin. A sight line is tested only against those in its own bin that begin nearer than it ends, nearest first.
 
-use super::bearing::{bearing, greater, lesser, silhouette, touched_bins, whole_part};
+use super::bearing::{bearing, lesser, whole_part};
 use super::prospect::OpenTiles;
 use super::rule::{self, SightLine};
+use super::sector::Sector;
 use super::vehicles::Vehicles;
 use super::view::BINS;
-use crate::geometry::Point;
 use std::ops::Range;
 
 /// Steps of distance.
@@ -79,29 +79,13 @@ impl Blockers {
             if away.dot(away) * SHRINK > reach * reach || other == slot {
                 return;
             }
-            // The footprint in the vehicle's own axes, as seen from the sensor.
-            let middle = Point::new(b.axis.dot(away), b.axis.cross(away));
-            let (min, max) = (middle - b.half, middle + b.half);
-            let x = greater(greater(min.x, -max.x), 0.0);
-            let y = greater(greater(min.y, -max.y), 0.0);
-            let distance_squared = x * x + y * y;
-            let level = level(levels_per_metre, distance_squared.sqrt() * SHRINK);
-            let (first_bin, bins) = if distance_squared > 0.0 {
-                let (first, last) = silhouette(min, max);
-                let turn = |p: Point| {
-                    Point::new(
-                        p.x * b.axis.x - p.y * b.axis.y,
-                        p.x * b.axis.y + p.y * b.axis.x,
-                    )
-                };
-                touched_bins::<BINS>(bearing(turn(first)), bearing(turn(last)))
-            } else {
-                (0, BINS)
-            };
+            let distance = away.dot(away).sqrt();
+            let sector =
+                Sector::new::<BINS>(b, vehicles.reach[other], away, distance, bearing(away));
+            let level = level(levels_per_metre, sector.near);
             let depth = height - b.height;
             let steepness = if depth > 0.0 {
-                let far = Point::new(greater(max.x, -min.x), greater(max.y, -min.y));
-                far.dot(far).sqrt() / depth * (2.0 - SHRINK)
+                sector.far / depth * (2.0 - SHRINK)
             } else {
                 f64::INFINITY
             };
@@ -110,8 +94,8 @@ impl Blockers {
                 slot: other as u32,
                 steepness,
                 level: level as u16,
-                first_bin: first_bin as u16,
-                bins: bins as u32,
+                first_bin: sector.first as u16,
+                bins: sector.count as u32,
             });
         };
         if !open.is_some_and(|open| vehicles.in_open_tiles(open, &mut stage)) {

@@ -34,6 +34,7 @@ mod lookup;
 pub mod plain;
 mod prospect;
 mod rule;
+mod sector;
 mod vehicles;
 mod view;
 

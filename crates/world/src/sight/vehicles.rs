@@ -13,6 +13,9 @@ const MOST_CELLS: i64 = 1 << 20;
 /// Vehicles whose footprint reaches further than this from its centre are looked at always, in metres.
 pub(crate) const LONGEST_REACH: f64 = 30.0;
 
+/// Classes of height.
+pub(crate) const HEIGHT_CLASSES: usize = 8;
+
 /// Where a vehicle stands in the sorted arrays, or nowhere.
 pub(crate) const NOWHERE: u32 = u32::MAX;
 
@@ -35,6 +38,8 @@ pub(crate) struct Vehicles {
     longest: f64,
     /// The highest roof.
     pub highest: f64,
+    /// By slot: 0 for the highest roofs, 1 for the next lower, and so on; the last class holds all that are lower still.
+    pub height_class: Vec<u8>,
     /// All cells of the area in which vehicles stand, empty ones too; none if it is too large.
     all_cells: Option<AllCells>,
 }
@@ -156,6 +161,17 @@ impl Vehicles {
             }
             result.highest = result.highest.max(v.body.height);
         }
+        let mut heights: Vec<f64> = Vec::new();
+        for b in &result.boxes {
+            // Few heights are the usual case; of many, the greatest are kept.
+            let place = heights.partition_point(|&height| height > b.height);
+            if heights.get(place) != Some(&b.height) && place + 1 < HEIGHT_CLASSES {
+                heights.insert(place, b.height);
+                heights.truncate(HEIGHT_CLASSES - 1);
+            }
+        }
+        let class = |b: &UprightBox| heights.partition_point(|&height| height > b.height) as u8;
+        result.height_class = result.boxes.iter().map(class).collect();
         result.all_cells = AllCells::new(&result.keys[..result.long_from]);
         result
     }
