@@ -138,7 +138,7 @@ class Page {
     if (on && this.time >= this.recording.endS - 1e-6) this.time = this.recording.startS;
     this.playing = on;
     const button = byId("play");
-    button.textContent = on ? "⏸" : "▶";
+    button.textContent = on ? "▮▮" : "▶";
     button.setAttribute("aria-label", on ? "Pause" : "Play");
     this.dirty = true;
     this.addressAt = 0;

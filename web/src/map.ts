@@ -269,7 +269,7 @@ export class MapView {
     pen.fillStyle = colour;
     shades.forEach((list, shade) => {
       if (list.length === 0) return;
-      pen.globalAlpha = (0.6 * (shade + 1)) / SHADES;
+      pen.globalAlpha = (0.45 * (shade + 1)) / SHADES;
       pen.beginPath();
       for (const [ix, iy] of list) this.square(pen, ix * side, iy * side, side, scale, ox, oy);
       pen.fill();
