@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use covey_simulator::recording::{Recorder, RecordingError};
 use covey_simulator::{
-    FrameSource, Nobody, Prepared, RunError, RunOptions, ScenarioError, SeedOutcome, simulate,
+    FrameSource, Nobody, Observer, Prepared, RunError, RunOptions, ScenarioError, SeedOutcome,
+    simulate,
 };
 use covey_traffic::Recording;
 use covey_traffic::builtin::Builtin;
@@ -113,16 +114,18 @@ impl<'w> Runner<'w> {
             ),
             None => None,
         };
+        let mut nobody = Nobody;
+        let observer: &mut dyn Observer = match &mut recorder {
+            Some(recorder) => recorder,
+            None => &mut nobody,
+        };
         let outcome = simulate(
             prepared,
             &mut watched,
             &world.arms,
             seed,
             &options,
-            match &mut recorder {
-                Some(recorder) => recorder,
-                None => &mut Nobody,
-            },
+            observer,
         );
         let SeedOutcome {
             shared,

@@ -4,7 +4,9 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 use covey_simulator::recording::synthetic::{self, Plan};
-use covey_simulator::recording::{Kind, Reader, RecordingError, Role, files_in};
+use covey_simulator::recording::{Kind, Reader, Recorder, RecordingError, Role, files_in};
+use covey_simulator::{Arm, Nobody, Prepared, RunOptions, Scenario, simulate};
+use covey_traffic::builtin::Builtin;
 
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -145,4 +147,107 @@ fn damage_is_found_and_nothing_panics() {
     }
     let mut reader = Reader::open(&file).unwrap();
     assert_eq!(reader.block(Kind::Motion, 0, 9).unwrap(), None);
+}
+
+/// Records the toy junction; the outcome of the run, and the file.
+fn junction(name: &str, arms: &[&str]) -> (covey_simulator::SeedOutcome, PathBuf) {
+    let toy = "../../scenarios/toy/blind-junction/scenario.toml";
+    let scenario = Scenario::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(toy)).unwrap();
+    let prepared = Prepared::new(&scenario).unwrap();
+    let arms: Vec<Arm> = arms.iter().map(|arm| arm.parse().unwrap()).collect();
+    let mut traffic = Builtin::new(&prepared.map.network, &scenario.traffic, 3).unwrap();
+    let options = RunOptions {
+        warmup_s: 2.0,
+        measure_s: 6.0,
+    };
+    let file = folder(name).join("run.covey");
+    let mut recorder = Recorder::create(&file, &prepared, &arms, 3, &options).unwrap();
+    let outcome = simulate(&prepared, &mut traffic, &arms, 3, &options, &mut recorder).unwrap();
+    recorder.finish().unwrap();
+    (outcome, file)
+}
+
+#[test]
+fn a_recorded_run_tells_what_the_run_told() {
+    let names = ["proposed@0.4", "cpm-rmr", "random-redraw@0.4", "cam-only"];
+    let (outcome, file) = junction("run", &names);
+    let mut reader = Reader::open(&file).unwrap();
+    let manifest = reader.manifest().clone();
+    assert_eq!(
+        (manifest.steps, manifest.first_cycle, manifest.cycles),
+        (120, 10, 30)
+    );
+    for (number, arm) in outcome.arms.iter().enumerate() {
+        assert_eq!(manifest.header.arms[number].name, arm.arm);
+        let curve = &manifest.curves[number];
+        assert_eq!(curve.missed.iter().sum::<u64>(), arm.deficit.missed);
+        assert_eq!(curve.relevant.iter().sum::<u64>(), arm.deficit.relevant);
+        // What is known of each pair adds up to the same.
+        let (mut pairs, mut missed, mut rows) = (0, 0, Vec::new());
+        for chunk in reader.chunks() {
+            for cycle in reader.arm_cycles(number as u16, chunk).unwrap() {
+                pairs += cycle.knowledge.len() as u64;
+                missed += cycle.knowledge.iter().filter(|k| k.missed).count() as u64;
+                rows.extend(cycle.tiles);
+            }
+        }
+        assert_eq!((pairs, missed), (arm.deficit.relevant, arm.deficit.missed));
+        assert_eq!(rows, outcome.cycles[number]);
+    }
+    assert!(outcome.arms[0].deficit.relevant > 0);
+}
+
+#[test]
+fn hosts_of_a_run_decide_as_covey_decide_does() {
+    let (_, file) = junction("run-decisions", &["proposed@0.4", "conditional@0.4"]);
+    let mut reader = Reader::open(&file).unwrap();
+    let mut changes = 0;
+    for arm in 0..2 {
+        for chunk in reader.chunks() {
+            for (cycle, host) in reader.deciders(arm, chunk).unwrap() {
+                let decision = reader.decision(arm, cycle, host).unwrap().unwrap();
+                // By way of JSON, as a person would who saves the snapshot.
+                let snapshot =
+                    covey_protocol::snapshot::Snapshot::parse(&decision.snapshot.to_json());
+                assert_eq!(snapshot.as_ref(), Ok(&decision.snapshot));
+                let again = decision.snapshot.decide();
+                let found: Vec<_> = again
+                    .changes
+                    .iter()
+                    .map(|c| (c.action, c.id, c.because))
+                    .collect();
+                let recorded = decision.changes.iter();
+                let recorded: Vec<_> = recorded
+                    .map(|c| (c.action.name(), c.id.0, c.because.name()))
+                    .collect();
+                assert_eq!(found, recorded, "cycle {cycle}, host {host}");
+                assert_eq!(
+                    again.binding,
+                    decision.binding.name(),
+                    "cycle {cycle}, host {host}"
+                );
+                changes += found.len();
+            }
+        }
+    }
+    assert!(changes > 3, "{changes}");
+}
+
+#[test]
+fn recording_changes_nothing_and_repeats() {
+    let (first, a) = junction("repeat-a", &["proposed@0.4"]);
+    let (second, b) = junction("repeat-b", &["proposed@0.4"]);
+    assert_eq!(first.arms, second.arms);
+    let toy = "../../scenarios/toy/blind-junction/scenario.toml";
+    let scenario = Scenario::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(toy)).unwrap();
+    let prepared = Prepared::new(&scenario).unwrap();
+    let mut traffic = Builtin::new(&prepared.map.network, &scenario.traffic, 3).unwrap();
+    let options = RunOptions {
+        warmup_s: 2.0,
+        measure_s: 6.0,
+    };
+    let arms = ["proposed@0.4".parse().unwrap()];
+    let unwatched = simulate(&prepared, &mut traffic, &arms, 3, &options, &mut Nobody).unwrap();
+    assert_eq!(first.arms, unwatched.arms);
+    assert!(std::fs::read(a).unwrap() == std::fs::read(b).unwrap());
 }
