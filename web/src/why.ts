@@ -105,7 +105,7 @@ export function decisionPanel(e: Explanation, timeS: number, asked: Asked): HTML
   const head = element("tr");
   const factor = (name: string, text: string): string => (p.factors.includes(name) ? text : `(${text})`);
   const columns = ["agent", "role", "sees cells", factor("novelty", "× new"), factor("risk", "× risk"), factor("timeliness", "× in time"), "value", "airtime", "× price", "score", ""];
-  for (const name of columns) head.append(element("th", name, { scope: "col" }));
+  columns.forEach((name, i) => head.append(element("th", name, i >= 2 && i < 10 ? { scope: "col", class: "n" } : { scope: "col" })));
   const thead = element("thead");
   thead.append(head);
   const body = element("tbody");
@@ -113,7 +113,7 @@ export function decisionPanel(e: Explanation, timeS: number, asked: Asked): HTML
   const changes = asked.scored ? d.changes : e.recorded.changes;
   for (const row of rows) {
     const change = changes.findLast((c) => c.id === row.id);
-    const remark = change ? (change.action === "admit" ? "← admitted" : "← removed") : "";
+    const remark = change ? (change.action === "admit" ? "admitted" : "removed") : "";
     const line = element("tr", "", { "data-agent": String(row.id) });
     if (change) line.className = change.action;
     if (asked.pointed === row.id) line.classList.add("pointed");
