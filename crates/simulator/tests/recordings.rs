@@ -123,6 +123,9 @@ fn damage_is_found_and_nothing_panics() {
     let read_all = |bytes: Vec<u8>| -> Result<(), RecordingError> {
         let mut reader = Reader::new(Path::new("x.covey"), Cursor::new(bytes))?;
         reader.world()?;
+        for arm in 0..2 {
+            reader.block(Kind::Tiles, arm, 0)?;
+        }
         for chunk in reader.chunks() {
             reader.steps(chunk)?;
             reader.relevance(chunk)?;
