@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::process::Call;
 use crate::report::{self, Counts};
-use crate::{licences, metadata, no_std, setup, tidy};
+use crate::{licences, metadata, no_std, setup, tidy, web};
 
 /// One step.
 pub(crate) struct Step {
@@ -42,6 +42,11 @@ pub(crate) const STEPS: &[Step] = &[
             let complaints = metadata::everything(root).map(|packages| licences::check(&packages));
             report.complain(complaints);
         },
+    },
+    Step {
+        name: "web",
+        summary: "the viewer's page is typed, and what is embedded is what its source builds",
+        run: web::run,
     },
     Step {
         name: "clippy",

@@ -5,6 +5,7 @@
 //! passed over, so a snapshot may carry more than this version reads.
 
 mod parse;
+mod write;
 
 use alloc::string::String;
 use alloc::vec::Vec;

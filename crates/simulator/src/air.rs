@@ -65,6 +65,8 @@ pub(crate) struct Air {
     pub(crate) traffic: [Traffic; CLASSES],
     units: Vec<f32>,
     hits: Vec<bool>,
+    /// Carried reports and broadcasts with their receivers, where someone records: sender, class, places.
+    pub(crate) log: Option<Vec<(u32, u8, Vec<u32>)>>,
 }
 
 impl Air {
@@ -83,6 +85,7 @@ impl Air {
             traffic: [Traffic::default(); CLASSES],
             units: Vec::new(),
             hits: Vec::new(),
+            log: None,
         }
     }
 
@@ -225,6 +228,9 @@ impl Air {
         );
         traffic.delivered += receivers.len() as u64;
         traffic.lost += (places.len() - receivers.len()) as u64;
+        if let Some(log) = &mut self.log {
+            log.push((sender, class, receivers.clone()));
+        }
     }
 }
 

@@ -4,11 +4,16 @@
 //! alike (keep the newest broadcast of each tile, apply the host rule once per cycle) is done here for all at once, by the
 //! rules of [`covey_protocol::participant`].
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use covey_protocol::admission::Admission;
 use covey_protocol::contributor::Contributor;
 use covey_protocol::election::{self, Claim};
 use covey_protocol::host::{Host, Inheritance};
 use covey_protocol::messages::{Beacon, Broadcast, Message, ObjectState, PathCell, Report};
-use covey_protocol::policy::{ConditionalCoverage, Policy};
+use covey_protocol::policy::{ConditionalCoverage, Plan, Policy, View};
+use covey_protocol::snapshot::Snapshot;
 use covey_protocol::{
     AgentId, CoverageDigest, Duration, Event, Input, Output, Parameters, Position, Tile,
 };
@@ -148,9 +153,31 @@ pub(crate) struct Served {
     pub(crate) binding: Binding,
 }
 
+/// Where a watched policy leaves what it was shown.
+type Shown = Rc<RefCell<Option<Snapshot>>>;
+
+/// A policy whose view is kept for whoever records.
+struct Watched {
+    policy: Box<dyn Policy>,
+    shown: Shown,
+}
+
+impl Policy for Watched {
+    fn plan(&mut self, view: &View<'_>, admission: &mut Admission) -> Plan {
+        self.shown.replace(Some(Snapshot::of_view(view)));
+        self.policy.plan(view, admission)
+    }
+}
+
 /// One hosted arm.
 #[derive(Debug)]
 pub(crate) struct Hosted {
+    /// Set where someone records.
+    shown: Option<Shown>,
+    /// Where someone records, what was learned from reports alone: it tells them from broadcasts.
+    pub(crate) reported: Option<Told>,
+    /// Steps for which messages matter.
+    soft_state: u32,
     arm: Arm,
     own_policy: Option<PolicyMaker>,
     seed: u64,
@@ -188,6 +215,9 @@ impl Hosted {
         parameters.risk = risk;
         parameters.timeliness = timeliness;
         Self {
+            shown: None,
+            reported: None,
+            soft_state: prepared.timeline.soft_state,
             arm,
             own_policy,
             seed,
@@ -203,7 +233,24 @@ impl Hosted {
         }
     }
 
+    /// Someone records: hosts keep what they were shown.
+    pub(crate) fn watch(&mut self) {
+        self.shown = Some(Shown::default());
+        self.reported = Some(Told::new(self.soft_state));
+    }
+
     fn policy(&self) -> Box<dyn Policy> {
+        let policy = self.bare_policy();
+        match &self.shown {
+            Some(shown) => Box::new(Watched {
+                policy,
+                shown: Rc::clone(shown),
+            }),
+            None => policy,
+        }
+    }
+
+    fn bare_policy(&self) -> Box<dyn Policy> {
         if let Some(own) = &self.own_policy {
             return own.make(self.seed);
         }
@@ -239,6 +286,12 @@ impl Hosted {
         self.contributors.resize_with(size, || None);
         self.offices.resize_with(size, Vec::new);
         self.vacant.resize(size, None);
+        if let Some(reported) = &mut self.reported {
+            reported.begin(shared.step, size);
+            for &slot in &shared.left {
+                reported.clear(slot);
+            }
+        }
         for &slot in &shared.left {
             let slot = slot as usize;
             if self.host_of[slot] != NO_SLOT {
@@ -382,9 +435,16 @@ impl Hosted {
             );
             *receptions += (receivers.len() * report.objects.len()) as u64;
             let message = told.message(shared.step, receivers.iter().copied());
+            let mut by_report = self.reported.as_mut().map(|reported| {
+                let message = reported.message(shared.step, receivers.iter().copied());
+                (reported, message)
+            });
             for object in &report.objects {
                 if let Some(object) = shared.slot_of(object.id) {
                     told.tell(message, object, stamp);
+                    if let Some((reported, message)) = &mut by_report {
+                        reported.tell(*message, object, stamp);
+                    }
                 }
             }
             if observer.wants_deliveries() {
@@ -698,6 +758,7 @@ impl Hosted {
                                 price,
                                 epoch: host.epoch(),
                                 coverage: Vec::new(),
+                                snapshot: self.shown.as_ref().and_then(|shown| shown.take()),
                             },
                         );
                     }

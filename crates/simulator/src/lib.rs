@@ -22,6 +22,7 @@ pub mod outcome;
 mod policies;
 mod prepared;
 pub mod readings;
+pub mod recording;
 mod run;
 pub mod scenario;
 mod senders;

@@ -18,9 +18,10 @@ use crate::awareness::Told;
 use crate::calibrate::Margins;
 use crate::hosted::{Hosted, Spoken};
 use crate::metric::{self, Ledger};
-use crate::observe::{Nobody, Observer, StepView};
+use crate::observe::{CycleView, Nobody, Observer, StepView};
 use crate::outcome::{CycleRow, Outcome, SharedOutcome, Timing};
 use crate::prepared::{Prepared, STEP_S};
+use crate::recording::{Delivery, MessageKind};
 use crate::senders::Senders;
 use crate::shared::{RING, Shared, rebase};
 use crate::sizes::Sizes;
@@ -293,6 +294,14 @@ impl<'p> Run<'p> {
         traffic: &mut dyn FrameSource,
         observer: &mut dyn Observer,
     ) -> Result<SeedOutcome, RunError> {
+        if observer.wants_record() {
+            for run in &mut self.arms {
+                run.air.log = Some(Vec::new());
+                if let Kind::Hosted(hosted) = &mut run.kind {
+                    hosted.watch();
+                }
+            }
+        }
         for step in 0..self.steps {
             self.step(step, traffic, observer)?;
         }
@@ -336,8 +345,14 @@ impl<'p> Run<'p> {
         if self.shared.advance(step, measured) {
             for run in &mut self.arms {
                 run.told.each(rebase);
-                if let Kind::Senders(senders) = &mut run.kind {
-                    senders.included.each(rebase);
+                match &mut run.kind {
+                    Kind::Silent => {}
+                    Kind::Senders(senders) => senders.included.each(rebase),
+                    Kind::Hosted(hosted) => {
+                        if let Some(reported) = &mut hosted.reported {
+                            reported.each(rebase);
+                        }
+                    }
                 }
             }
             for group in &mut self.groups {
@@ -365,8 +380,12 @@ impl<'p> Run<'p> {
             self.measure(observer);
             self.shared.timing.metric_s += clock.elapsed().as_secs_f64();
         }
+        let evaluated = self.shared.is_decision();
         for run in &mut self.arms {
             run.air.end();
+            if let Some(log) = run.air.log.as_mut().filter(|_| evaluated) {
+                log.clear();
+            }
         }
         Ok(())
     }
@@ -703,8 +722,43 @@ impl<'p> Run<'p> {
                 number,
                 observer,
             );
+            if observer.wants_record() {
+                let reported = match &run.kind {
+                    Kind::Hosted(hosted) => hosted.reported.as_ref(),
+                    _ => None,
+                };
+                let (relevant, known) = knowledge.record(&self.shared, &evaluation, reported);
+                let deliveries = run.air.log.as_deref().unwrap_or_default();
+                observer.record(
+                    number,
+                    &CycleView {
+                        relevant: &relevant,
+                        known: &known,
+                        deliveries: &deliveries_by_id(&self.shared, deliveries),
+                    },
+                );
+            }
         }
     }
+}
+
+/// Deliveries of places as deliveries of vehicles.
+fn deliveries_by_id(shared: &Shared<'_>, log: &[(u32, u8, Vec<u32>)]) -> Vec<Delivery> {
+    log.iter()
+        .map(|(sender, class, receivers)| {
+            let mut receivers: Vec<u32> = receivers.iter().map(|&r| shared.slots.id(r)).collect();
+            receivers.sort_unstable();
+            Delivery {
+                sender: shared.slots.id(*sender),
+                kind: if *class == REPORT {
+                    MessageKind::Report
+                } else {
+                    MessageKind::Broadcast
+                },
+                receivers,
+            }
+        })
+        .collect()
 }
 
 /// A sender-side report, as a message.
