@@ -188,6 +188,12 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
     }
 }
 
+impl<P: Policy + ?Sized> Policy for alloc::boxed::Box<P> {
+    fn plan(&mut self, view: &View<'_>, admission: &mut Admission) -> Plan {
+        (**self).plan(view, admission)
+    }
+}
+
 /// The contributor set that a plan leads to, by ascending id.
 pub(crate) fn apply(contributors: &mut Vec<AgentId>, plan: &Plan) {
     use crate::admission::Action;

@@ -18,19 +18,29 @@ pub enum LinkKind {
 ///
 /// [`FromStr`] and [`name`](Self::name) use the names given below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum BlockErrorCurve {
     /// `qpsk-r05-190b`: R1-160284, QPSK r = 0.5, 190 B, 280 km/h. The default.
+    #[cfg_attr(feature = "serde", serde(rename = "qpsk-r05-190b"))]
     QpskR05,
     /// `qpsk-r07-190b`: R1-160284, QPSK r = 0.7, 190 B, 280 km/h.
+    #[cfg_attr(feature = "serde", serde(rename = "qpsk-r07-190b"))]
     QpskR07,
     /// `urban-los-mcs7-350b`: WiLabV2Xsim, MCS 7, 350 B, urban line of sight.
+    #[cfg_attr(feature = "serde", serde(rename = "urban-los-mcs7-350b"))]
     UrbanLosMcs7,
     /// `crossing-nlos-mcs7-350b`: WiLabV2Xsim, MCS 7, 350 B, crossing without line of sight.
+    #[cfg_attr(feature = "serde", serde(rename = "crossing-nlos-mcs7-350b"))]
     CrossingNlosMcs7,
 }
 
 /// Collisions: how often a message is lost because another one used the same resource.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(untagged)
+)]
 pub enum CollisionLaw {
     /// A published table by busy ratio and distance.
     Table(CollisionTable),
@@ -45,24 +55,32 @@ pub enum CollisionLaw {
 
 /// The collision tables, after González-Martín et al. 2019, by subchannels and transmit power.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum CollisionTable {
     /// `s2-23dbm`: 2 subchannels, 23 dBm. The default.
+    #[cfg_attr(feature = "serde", serde(rename = "s2-23dbm"))]
     S2Pt23,
     /// `s2-20dbm`: 2 subchannels, 20 dBm.
+    #[cfg_attr(feature = "serde", serde(rename = "s2-20dbm"))]
     S2Pt20,
     /// `s4-23dbm`: 4 subchannels, 23 dBm.
+    #[cfg_attr(feature = "serde", serde(rename = "s4-23dbm"))]
     S4Pt23,
     /// `s4-20dbm`: 4 subchannels, 20 dBm.
+    #[cfg_attr(feature = "serde", serde(rename = "s4-20dbm"))]
     S4Pt20,
 }
 
 /// Which channel busy ratio an offered load stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum BusyRatio {
     /// `offered`: min(1, load). The default.
+    #[cfg_attr(feature = "serde", serde(rename = "offered"))]
     Offered,
     /// `overlapping`: l - l²/(8 - 4l) up to l = 1, then 0.5 + l/4 up to 1, from eq. (29) and (34) of
     /// González-Martín et al. 2019: transmissions that share a resource occupy it once.
+    #[cfg_attr(feature = "serde", serde(rename = "overlapping"))]
     Overlapping,
 }
 
@@ -147,6 +165,11 @@ pub struct ParameterError {
 ///
 /// TR 36.885 and TR 37.885 are 3GPP reports (V14.0.0 and V15.3.0).
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct ChannelParameters {
     /// Carrier frequency, GHz. Default 5.9 (ITS band; the letter's Table I).
     pub carrier_ghz: f64,

@@ -36,7 +36,8 @@ impl PairLink {
         knot: 0,
     };
 
-    pub(crate) fn new(distance_m: f64, success: f64) -> Self {
+    /// A link over this distance on which a block is decoded with probability `success` where nothing collides.
+    pub fn new(distance_m: f64, success: f64) -> Self {
         let clamped = distance_m.clamp(DISTANCES_M[0], DISTANCES_M[KNOTS - 1]);
         let knot = DISTANCES_M[1..KNOTS - 1].partition_point(|d| *d <= clamped);
         let weight = (clamped - DISTANCES_M[knot]) / (DISTANCES_M[knot + 1] - DISTANCES_M[knot]);

@@ -1,7 +1,28 @@
 //! One run: a pure function of (scenario, arm, seed).
 //!
-//! So far this crate reads scenarios; the run itself is to come.
+//! What does not depend on who transmits (traffic, sight, links, relevance) is computed once per scenario and seed and shared by
+//! all arms, which advance in lockstep.
 
+mod air;
+pub mod arm;
+mod awareness;
+mod hosted;
+mod metric;
+pub mod observe;
+pub mod outcome;
+mod policies;
+mod prepared;
+pub mod readings;
+mod run;
 pub mod scenario;
+mod senders;
+mod shared;
+mod sizes;
+mod slots;
 
+pub use arm::{Arm, ArmError, Strategy};
+pub use observe::{Nobody, Observer};
+pub use outcome::{CycleRow, Outcome, SharedOutcome, Timing};
+pub use prepared::Prepared;
+pub use run::{FrameSource, RunError, RunOptions, SeedOutcome, simulate};
 pub use scenario::{Scenario, ScenarioError};

@@ -22,11 +22,14 @@
 use std::path::{Path, PathBuf};
 
 use covey_protocol::Parameters;
+use covey_radio::ChannelParameters;
 use covey_traffic::builtin::BuiltinConfig;
 use covey_traffic::sumo::ClosedPopulation;
 use covey_world::{Map, MapError, MapOptions, Warnings};
 use serde::Deserialize;
 use thiserror::Error;
+
+use crate::readings::{Evaluation, Sensing, SizeModel};
 
 /// A scenario, as its file gives it.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -46,9 +49,28 @@ pub struct Scenario {
     /// The protocol's parameters.
     #[serde(default)]
     pub protocol: Parameters,
+    /// The channel; its capacity is that of the protocol's parameters.
+    #[serde(default)]
+    pub channel: ChannelParameters,
+    /// The sensors.
+    #[serde(default)]
+    pub sensing: Sensing,
+    /// What counts as relevant.
+    #[serde(default)]
+    pub evaluation: Evaluation,
+    /// Share of vehicles that participate. Default 0.8; letter, table of parameters.
+    #[serde(default = "default_penetration")]
+    pub penetration: f64,
+    /// What messages weigh. Default `tr103562`; reading 21.
+    #[serde(default)]
+    pub sizes: SizeModel,
     /// The folder that relative paths start from.
     #[serde(skip)]
     pub folder: PathBuf,
+}
+
+fn default_penetration() -> f64 {
+    0.8
 }
 
 /// Roads and buildings.
@@ -149,6 +171,38 @@ impl Scenario {
             .traffic
             .validate()
             .map_err(|error| value(error.to_string()))?;
+        scenario
+            .channel
+            .validate()
+            .map_err(|error| value(error.to_string()))?;
+        if !(scenario.penetration > 0.0 && scenario.penetration <= 1.0) {
+            return Err(value(format!(
+                "penetration: found {}, expected above 0 and at most 1 (a share of vehicles)",
+                scenario.penetration
+            )));
+        }
+        let (sensing, evaluation) = (&scenario.sensing, &scenario.evaluation);
+        for (field, x, high) in [
+            ("sensing.range_m", sensing.range_m, 1_000.0),
+            ("sensing.above_roof_m", sensing.above_roof_m, 100.0),
+            (
+                "sensing.above_ground_m",
+                sensing.above_ground_m.unwrap_or(0.0),
+                100.0,
+            ),
+            ("sensing.cell_height_m", sensing.cell_height_m, 100.0),
+            ("evaluation.horizon_s", evaluation.horizon_s, 60.0),
+            ("evaluation.margin_m", evaluation.margin_m, 1_000.0),
+        ] {
+            if !(0.0..=high).contains(&x) {
+                return Err(value(format!("{field}: found {x}, expected 0 to {high}")));
+            }
+        }
+        if evaluation.sample_one_in == 0 {
+            return Err(value(
+                "evaluation.sample_one_in: found 0, expected 1 or more".to_string(),
+            ));
+        }
         let grid = &scenario.grid;
         for (field, x) in [
             ("grid.origin_x_m", grid.origin_x_m),

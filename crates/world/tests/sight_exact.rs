@@ -2,7 +2,9 @@
 
 mod sight_scenes;
 
-use covey_world::sight::{CellRule, ObjectRule, Scratch, SensorHeight, Sight, SightOptions, plain};
+use covey_world::sight::{
+    CellRule, ObjectRule, Scratch, SensorHeight, Sight, SightOptions, Sighting, plain,
+};
 use covey_world::{GridFrame, Point};
 use sight_scenes::{Random, Scene, corridor, jumble};
 
@@ -41,6 +43,16 @@ fn compare(scene: &Scene, options: SightOptions) -> (usize, usize) {
         fast_links.sort_by_key(|link| link.other);
         plain::links_onward(&observed, i, &mut slow_links);
         assert_eq!(fast_links, slow_links, "links of {i}");
+
+        // Why each object is not seen agrees with whether it is.
+        for (j, other) in scene.vehicles.iter().enumerate() {
+            let sighting = observed.hidden_by(i, j as u32);
+            let is_seen = slow_objects.binary_search(&(j as u32)).is_ok();
+            assert_eq!(sighting == Sighting::Seen, is_seen, "{j} from {i}");
+            let far = other.position - at;
+            let out_of_range = far.dot(far) > options.range * options.range || j == i as usize;
+            assert_eq!(sighting == Sighting::OutOfRange, out_of_range);
+        }
         seen.0 += fast_objects.len();
         seen.1 += fast_cells.len();
     }
@@ -69,6 +81,8 @@ fn in_jumbles() {
                 [seed as usize / 2 % 2],
             range: [150.0, 60.0, 300.0][seed as usize / 3 % 3],
             link_range: 200.0,
+            vehicle_link_range: [150.0, f64::INFINITY][seed as usize / 2 % 2],
+            building_link_range: [100.0, f64::INFINITY, 170.0][seed as usize % 3],
             ..SightOptions::default()
         };
         let crowd = [(20, 5, 100.0), (60, 30, 400.0), (8, 3, 30.0)][seed as usize % 3];

@@ -3,7 +3,7 @@
 mod sight_scenes;
 
 use covey_world::scene::{Body, VehicleState};
-use covey_world::sight::{Link, LinkState, LinkTable, Scratch, Sight, SightOptions};
+use covey_world::sight::{Link, LinkState, LinkTable, Scratch, Sight, SightOptions, Sighting};
 use covey_world::{Building, GridFrame, Point};
 use proptest::prelude::*;
 use sight_scenes::{Scene, corridor, jumble, vehicle};
@@ -99,6 +99,51 @@ proptest! {
                 prop_assert_eq!(back.map(|back| back.state), Some(link.state));
             }
         }
+    }
+
+    #[test]
+    fn a_mask_leaves_out_links_and_changes_none(scene in scenes(), mask in prop::collection::vec(any::<bool>(), 0..25)) {
+        let has = |i: u32| mask.get(i as usize) == Some(&true);
+        let options = SightOptions { link_range: 150.0, ..SightOptions::default() };
+        let sight = Sight::new(&scene.buildings, options);
+        let observed = sight.observe(&scene.vehicles);
+        let all = LinkTable::new(&onward(&scene));
+        let mut scratch = Scratch::default();
+        // The table has held something else before.
+        let mut table = all.clone();
+        observed.links_among(&mask, &mut scratch, &mut table);
+        for i in 0..scene.vehicles.len() as u32 {
+            let expected: Vec<Link> =
+                all.of(i).iter().filter(|link| has(i) && has(link.other)).copied().collect();
+            prop_assert_eq!(table.of(i), &expected[..]);
+        }
+        let lists: Vec<Vec<Link>> = (0..scene.vehicles.len() as u32)
+            .map(|i| {
+                let mut out = Vec::new();
+                observed.links_onward_among(i, &mask, &mut scratch, &mut out);
+                out
+            })
+            .collect();
+        prop_assert_eq!(&LinkTable::new(&lists), &table);
+        prop_assert_eq!(table.begin().last().copied(), Some(table.links().len() as u32));
+    }
+
+    #[test]
+    fn only_buildings_hide_once_the_vehicles_are_gone(scene in scenes()) {
+        let sight = Sight::new(&scene.buildings, SightOptions::default());
+        let observed = sight.observe(&scene.vehicles);
+        for i in 0..scene.vehicles.len() {
+            for j in (0..scene.vehicles.len()).filter(|&j| j != i) {
+                let alone = [scene.vehicles[i], scene.vehicles[j]];
+                let expected = match observed.hidden_by(i as u32, j as u32) {
+                    Sighting::Vehicle => Sighting::Seen,
+                    same => same,
+                };
+                prop_assert_eq!(sight.observe(&alone).hidden_by(0, 1), expected);
+            }
+        }
+        let nobody = scene.vehicles.len() as u32;
+        prop_assert_eq!(observed.hidden_by(0, nobody), Sighting::OutOfRange);
     }
 
     #[test]

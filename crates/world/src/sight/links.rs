@@ -73,16 +73,18 @@ const BUILDING: f64 = f64::INFINITY;
 const CLEAR: f64 = -1.0;
 
 impl LinkScratch {
-    pub(super) fn links_onward(
+    /// Adds the links of the vehicle in `slot` to `out`; of all that follow it, or of those that `linked` names.
+    pub(super) fn add_links_onward(
         &mut self,
         observed: &Observed<'_>,
         slot: usize,
+        linked: Option<&[bool]>,
         out: &mut Vec<Link>,
     ) {
         let Observed { sight, vehicles } = observed;
         let range = sight.options.link_range;
         let from = vehicles.boxes[slot].centre;
-        self.gather(observed, slot, range);
+        self.gather(observed, slot, range, linked);
         if self.order.is_empty() {
             return;
         }
@@ -126,21 +128,30 @@ impl LinkScratch {
         }
 
         for (&key, &tallest) in self.order.iter().zip(&self.tallest) {
-            out.push(Link {
-                other: vehicles.index[self.neighbours[place(key)].slot as usize],
-                state: if tallest == BUILDING {
-                    LinkState::Building
-                } else if tallest > 0.0 {
-                    LinkState::Vehicle { tallest }
-                } else {
-                    LinkState::Clear
-                },
-            });
+            let state = if tallest == BUILDING {
+                LinkState::Building
+            } else if tallest > 0.0 {
+                LinkState::Vehicle { tallest }
+            } else {
+                LinkState::Clear
+            };
+            let slot = self.neighbours[place(key)].slot as usize;
+            let along = vehicles.boxes[slot].centre - from;
+            if sight.options.links(state, along.dot(along)) {
+                let other = vehicles.index[slot];
+                out.push(Link { other, state });
+            }
         }
     }
 
     /// Collects the vehicles that can stand in between, and the order of those that are linked.
-    fn gather(&mut self, observed: &Observed<'_>, slot: usize, range: f64) {
+    fn gather(
+        &mut self,
+        observed: &Observed<'_>,
+        slot: usize,
+        range: f64,
+        linked: Option<&[bool]>,
+    ) {
         let vehicles = &observed.vehicles;
         let from = vehicles.boxes[slot].centre;
         let limit = range * range;
@@ -181,7 +192,11 @@ impl LinkScratch {
             } else {
                 0.0
             };
-            if distance_squared <= limit && vehicles.precedes(slot, other) {
+            let is_linked = || {
+                let index = vehicles.index[other] as usize;
+                linked.is_none_or(|linked| linked.get(index) == Some(&true))
+            };
+            if distance_squared <= limit && vehicles.precedes(slot, other) && is_linked() {
                 self.order.push(key(at, self.neighbours.len()));
             }
             self.neighbours.push(Neighbour {

@@ -28,6 +28,7 @@ mod blockers;
 mod buildings;
 mod horizon;
 mod lanes;
+mod link_table;
 mod links;
 mod lookup;
 pub mod plain;
@@ -42,6 +43,7 @@ use buildings::Buildings;
 use prospect::Prospects;
 use vehicles::{LONGEST_REACH, NOWHERE, Vehicles};
 
+pub use link_table::{Link, LinkTable};
 pub use view::{Scratch, View};
 
 /// Which points of an object have to be seen. Points lie at half the object's height.
@@ -90,6 +92,12 @@ pub struct SightOptions {
     pub cell_height: f64,
     /// How far apart two antennas are linked at most, in metres in the plane. Default 500 (docs/readings.md, row 26).
     pub link_range: f64,
+    /// How far apart they are linked at most if third vehicles stand in between. Default infinite: as far as
+    /// [`Self::link_range`].
+    pub vehicle_link_range: f64,
+    /// How far apart they are linked at most if a building stands in between. Default infinite: as far as
+    /// [`Self::link_range`].
+    pub building_link_range: f64,
 }
 
 impl Default for SightOptions {
@@ -101,7 +109,34 @@ impl Default for SightOptions {
             cell_rule: CellRule::Centre,
             cell_height: 0.5,
             link_range: 500.0,
+            vehicle_link_range: f64::INFINITY,
+            building_link_range: f64::INFINITY,
         }
+    }
+}
+
+/// Whether one vehicle sees another, and if not, why.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Sighting {
+    /// It is seen.
+    Seen,
+    /// Its centre is too far away.
+    OutOfRange,
+    /// Buildings alone would not hide it: third vehicles do, or some of its points buildings and the rest vehicles.
+    Vehicle,
+    /// Buildings alone hide it, whatever vehicles stand in between.
+    Building,
+}
+
+impl SightOptions {
+    /// Two antennas so far apart are linked with this in between, if they are within [`Self::link_range`].
+    fn links(&self, state: LinkState, distance_squared: f64) -> bool {
+        let range = match state {
+            LinkState::Clear => return true,
+            LinkState::Vehicle { .. } => self.vehicle_link_range,
+            LinkState::Building => self.building_link_range,
+        };
+        distance_squared <= range * range
     }
 }
 
@@ -117,81 +152,6 @@ pub enum LinkState {
     },
     /// The footprint of a building, whatever its height.
     Building,
-}
-
-/// The state of the link to another vehicle.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Link {
-    /// The other vehicle's index in the frame.
-    pub other: u32,
-    /// What stands between.
-    pub state: LinkState,
-}
-
-/// All links of a frame, listed at both ends.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct LinkTable {
-    links: Vec<Link>,
-    /// Where each vehicle's links begin, and the end of the last.
-    begin: Vec<u32>,
-}
-
-impl LinkTable {
-    /// Merges what [`Observed::links_onward`] gave for each vehicle of a frame, in the frame's order. Links to vehicles out
-    /// of the frame are dropped.
-    #[must_use]
-    pub fn new<L: AsRef<[Link]>>(onward: &[L]) -> Self {
-        let n = onward.len();
-        let mut begin = vec![0_u32; n + 1];
-        let known = |link: &&Link| (link.other as usize) < n;
-        for (i, links) in onward.iter().enumerate() {
-            for link in links.as_ref().iter().filter(known) {
-                begin[i + 1] += 1;
-                begin[link.other as usize + 1] += 1;
-            }
-        }
-        for i in 0..n {
-            begin[i + 1] += begin[i];
-        }
-        let none = Link {
-            other: 0,
-            state: LinkState::Clear,
-        };
-        let mut links = vec![none; begin[n] as usize];
-        let mut next = begin.clone();
-        let mut put = |at: u32, link: Link| {
-            let next = &mut next[at as usize];
-            links[*next as usize] = link;
-            *next += 1;
-        };
-        for (i, list) in onward.iter().enumerate() {
-            let here = i as u32;
-            for &link in list.as_ref().iter().filter(known) {
-                put(here, link);
-                put(
-                    link.other,
-                    Link {
-                        other: here,
-                        ..link
-                    },
-                );
-            }
-        }
-        for i in 0..n {
-            links[begin[i] as usize..begin[i + 1] as usize].sort_unstable_by_key(|link| link.other);
-        }
-        Self { links, begin }
-    }
-
-    /// The links of one vehicle by ascending index of the other; empty for a vehicle out of the frame.
-    #[must_use]
-    pub fn of(&self, vehicle: u32) -> &[Link] {
-        let i = vehicle as usize;
-        if i + 1 >= self.begin.len() {
-            return &[];
-        }
-        &self.links[self.begin[i] as usize..self.begin[i + 1] as usize]
-    }
 }
 
 /// The buildings of a map, prepared for sight, and the parameters in force.
@@ -217,6 +177,8 @@ impl Sight {
         // A range that is negative or not a number sees nothing. (`max` takes the number.)
         options.range = options.range.max(0.0);
         options.link_range = options.link_range.max(0.0);
+        options.vehicle_link_range = options.vehicle_link_range.max(0.0);
+        options.building_link_range = options.building_link_range.max(0.0);
         let buildings = Buildings::new(buildings);
         // Corners of what is in range may lie beyond it.
         let centres = (ObjectRule::Centre, CellRule::Centre);
@@ -283,15 +245,15 @@ impl Observed<'_> {
         View::new(self, self.slot_of(observer), scratch)
     }
 
-    /// The links from `vehicle` to the vehicles within [`SightOptions::link_range`] that follow it in the order of
-    /// positions (from west to east, then from south to north), by bearing.
+    /// Whether vehicle `observer` sees vehicle `object`, and if not, why. It agrees with [`View::objects`].
     ///
-    /// A link is the same in both directions, so each unordered pair is computed, and listed, once: at the vehicle that
-    /// comes first. [`LinkTable::new`] lists them at both ends.
-    pub fn links_onward(&self, vehicle: u32, scratch: &mut Scratch, out: &mut Vec<Link>) {
-        out.clear();
-        if let Some(slot) = self.slot_of(vehicle) {
-            scratch.links.links_onward(self, slot, out);
+    /// One pair is looked at by itself: to know all that a sensor sees, use [`Self::view`]. A vehicle out of the frame or
+    /// without a place is out of range, and so is a vehicle to itself.
+    #[must_use]
+    pub fn hidden_by(&self, observer: u32, object: u32) -> Sighting {
+        match (self.slot_of(observer), self.slot_of(object)) {
+            (Some(from), Some(to)) if from != to => plain::sighting(self, from, to),
+            _ => Sighting::OutOfRange,
         }
     }
 

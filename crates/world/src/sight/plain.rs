@@ -4,7 +4,7 @@
 //! meaning of the fast path, which gives the same answers bit for bit, and the measure of its speed.
 
 use super::rule::{self, SightLine};
-use super::{CellRule, Link, LinkState, ObjectRule, Observed};
+use super::{CellRule, Link, LinkState, ObjectRule, Observed, Sighting};
 use crate::geometry::Point;
 use crate::grid::GridFrame;
 
@@ -108,11 +108,13 @@ pub fn links_onward(observed: &Observed<'_>, vehicle: u32, out: &mut Vec<Link>) 
     let range = observed.sight.options.link_range;
     vehicles.near(from, range, |other| {
         let along = vehicles.boxes[other].centre - from;
-        if vehicles.precedes(slot, other) && along.dot(along) <= range * range {
-            out.push(Link {
-                other: vehicles.index[other],
-                state: link_state(observed, slot, other),
-            });
+        let distance_squared = along.dot(along);
+        if vehicles.precedes(slot, other) && distance_squared <= range * range {
+            let state = link_state(observed, slot, other);
+            if observed.sight.options.links(state, distance_squared) {
+                let other = vehicles.index[other];
+                out.push(Link { other, state });
+            }
         }
     });
     out.sort_unstable_by_key(|link| link.other);
@@ -125,6 +127,40 @@ const NONE: usize = usize::MAX;
 pub(super) fn corners(axis: Point, half: Point) -> [Point; 4] {
     let (u, n) = (axis * half.x, Point::new(-axis.y, axis.x) * half.y);
     [u + n, u - n, Point::default() - u - n, n - u]
+}
+
+/// As [`Observed::hidden_by`], for two slots.
+pub(super) fn sighting(observed: &Observed<'_>, from: usize, to: usize) -> Sighting {
+    let options = &observed.sight.options;
+    let target = &observed.vehicles.boxes[to];
+    let along = target.centre - observed.vehicles.boxes[from].centre;
+    if along.dot(along) > options.range * options.range {
+        return Sighting::OutOfRange;
+    }
+    // Nothing beyond the object's farthest point can hide it.
+    let mut near = Near::new(observed, from, along.length() + target.half.length() + 1.0);
+    if object_is_seen::<false>(observed, &near, to) {
+        return Sighting::Seen;
+    }
+    near.vehicles.clear();
+    if object_is_seen::<false>(observed, &near, to) {
+        Sighting::Vehicle
+    } else {
+        Sighting::Building
+    }
+}
+
+/// The object's [`ObjectRule`] holds.
+fn object_is_seen<const ALL: bool>(observed: &Observed<'_>, near: &Near, object: usize) -> bool {
+    let target = &observed.vehicles.boxes[object];
+    let along = target.centre - near.from;
+    let height = target.height * 0.5;
+    let free = |corner: Point| near.free::<ALL>(observed, along + corner, height, object);
+    match observed.sight.options.object_rule {
+        ObjectRule::Centre => free(Point::default()),
+        ObjectRule::AnyCorner => corners(target.axis, target.half).into_iter().any(free),
+        ObjectRule::AllCorners => corners(target.axis, target.half).into_iter().all(free),
+    }
 }
 
 /// As [`View::objects`](super::View::objects).
@@ -152,18 +188,9 @@ fn look_at_objects<const ALL: bool>(observed: &Observed<'_>, observer: u32, out:
     for &other in &near.vehicles {
         let target = &observed.vehicles.boxes[other as usize];
         let along = target.centre - near.from;
-        if along.dot(along) > options.range * options.range {
-            continue;
-        }
-        let height = target.height * 0.5;
-        let free =
-            |corner: Point| near.free::<ALL>(observed, along + corner, height, other as usize);
-        let seen = match options.object_rule {
-            ObjectRule::Centre => free(Point::default()),
-            ObjectRule::AnyCorner => corners(target.axis, target.half).into_iter().any(free),
-            ObjectRule::AllCorners => corners(target.axis, target.half).into_iter().all(free),
-        };
-        if seen {
+        if along.dot(along) <= options.range * options.range
+            && object_is_seen::<ALL>(observed, &near, other as usize)
+        {
             out.push(observed.vehicles.index[other as usize]);
         }
     }

@@ -1,0 +1,241 @@
+//! Arms: the policies that are compared, by name.
+//!
+//! All arms share the entire stack and differ only in who reports and what is filtered. A name with an allowance, such as
+//! `proposed@0.4`, gives the share of capacity that a host may spend on reports and its broadcast.
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+/// What an arm does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Strategy {
+    /// Beacons only.
+    CamOnly,
+    /// Everyone reports by the generation rules of TS 103 324, without mitigation.
+    CpmEtsi,
+    /// The same with the redundancy mitigation of TR 103 562.
+    CpmRmr,
+    /// Lossless and instant delivery of all equipped observations.
+    Oracle,
+    /// Hosts admit at random and keep whom they have.
+    Random,
+    /// Hosts draw a fresh random set every cycle.
+    RandomRedraw,
+    /// The letter's protocol.
+    Proposed,
+    /// The letter's protocol ranking by visible cells alone.
+    CoverageOnly,
+    /// The letter's protocol with novelty as its only factor.
+    Conditional,
+    /// The letter's protocol with novelty and risk, without timeliness.
+    ConditionalRisk,
+}
+
+/// Every strategy, in the order of tables.
+pub const STRATEGIES: [Strategy; 10] = [
+    Strategy::CamOnly,
+    Strategy::CpmEtsi,
+    Strategy::CpmRmr,
+    Strategy::Random,
+    Strategy::RandomRedraw,
+    Strategy::CoverageOnly,
+    Strategy::Conditional,
+    Strategy::ConditionalRisk,
+    Strategy::Proposed,
+    Strategy::Oracle,
+];
+
+impl Strategy {
+    /// Its name without allowance.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::CamOnly => "cam-only",
+            Self::CpmEtsi => "cpm-etsi",
+            Self::CpmRmr => "cpm-rmr",
+            Self::Oracle => "oracle",
+            Self::Random => "random",
+            Self::RandomRedraw => "random-redraw",
+            Self::Proposed => "proposed",
+            Self::CoverageOnly => "coverage-only",
+            Self::Conditional => "conditional",
+            Self::ConditionalRisk => "conditional-risk",
+        }
+    }
+
+    /// One line for people.
+    #[must_use]
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::CamOnly => "beacons only, nobody reports what it sees",
+            Self::CpmEtsi => {
+                "everyone reports by the rules of TS 103 324, no redundancy mitigation"
+            }
+            Self::CpmRmr => "the same with the redundancy mitigation of TR 103 562",
+            Self::Oracle => {
+                "all equipped observations, lossless and instant: the information ceiling"
+            }
+            Self::Random => "hosts admit at random within the allowance and keep whom they have",
+            Self::RandomRedraw => "hosts draw a fresh random set every cycle within the allowance",
+            Self::Proposed => {
+                "the letter's protocol: conditional coverage, risk and timeliness against a price"
+            }
+            Self::CoverageOnly => "ablation: candidates ranked by visible cells alone",
+            Self::Conditional => "ablation: novelty only",
+            Self::ConditionalRisk => "ablation: novelty and risk, without timeliness",
+        }
+    }
+
+    /// A host decides, so the name carries an allowance and beacons a digest.
+    #[must_use]
+    pub fn is_hosted(self) -> bool {
+        !matches!(
+            self,
+            Self::CamOnly | Self::CpmEtsi | Self::CpmRmr | Self::Oracle
+        )
+    }
+}
+
+/// A strategy with its allowance.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Arm {
+    /// What it does.
+    pub strategy: Strategy,
+    /// The host's allowance as a share of capacity; only hosted strategies have one.
+    pub allowance: Option<f64>,
+}
+
+/// Why a name is no arm.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("arm `{name}`: {problem}")]
+pub struct ArmError {
+    /// What was given.
+    pub name: String,
+    /// What is wrong and what to write.
+    pub problem: String,
+}
+
+impl Arm {
+    /// An arm without allowance.
+    #[must_use]
+    pub const fn plain(strategy: Strategy) -> Self {
+        Self {
+            strategy,
+            allowance: None,
+        }
+    }
+
+    /// A hosted arm.
+    #[must_use]
+    pub const fn at(strategy: Strategy, allowance: f64) -> Self {
+        Self {
+            strategy,
+            allowance: Some(allowance),
+        }
+    }
+
+    /// The sixteen arms of the reproduction: the letter's thirteen, and random admission redrawn every cycle.
+    #[must_use]
+    pub fn letter() -> Vec<Self> {
+        let mut arms = vec![
+            Self::plain(Strategy::CamOnly),
+            Self::plain(Strategy::CpmEtsi),
+            Self::plain(Strategy::CpmRmr),
+        ];
+        for strategy in [Strategy::Random, Strategy::RandomRedraw, Strategy::Proposed] {
+            arms.extend([0.2, 0.4, 0.8].map(|b| Self::at(strategy, b)));
+        }
+        for strategy in [
+            Strategy::CoverageOnly,
+            Strategy::Conditional,
+            Strategy::ConditionalRisk,
+        ] {
+            arms.push(Self::at(strategy, 0.4));
+        }
+        arms.push(Self::plain(Strategy::Oracle));
+        arms
+    }
+}
+
+impl fmt::Display for Arm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.allowance {
+            Some(b) => write!(f, "{}@{b}", self.strategy.name()),
+            None => f.write_str(self.strategy.name()),
+        }
+    }
+}
+
+impl FromStr for Arm {
+    type Err = ArmError;
+
+    fn from_str(name: &str) -> Result<Self, ArmError> {
+        let error = |problem: String| ArmError {
+            name: name.to_string(),
+            problem,
+        };
+        let (base, allowance) = match name.split_once('@') {
+            Some((base, b)) => (base, Some(b)),
+            None => (name, None),
+        };
+        let strategy = STRATEGIES
+            .into_iter()
+            .find(|s| s.name() == base)
+            .ok_or_else(|| {
+                let known: Vec<&str> = STRATEGIES.iter().map(|s| s.name()).collect();
+                error(format!(
+                    "unknown; expected one of {} (`covey arms` explains them)",
+                    known.join(", ")
+                ))
+            })?;
+        match (strategy.is_hosted(), allowance) {
+            (false, None) => Ok(Self::plain(strategy)),
+            (false, Some(_)) => Err(error(format!(
+                "has no allowance; write `{}`",
+                strategy.name()
+            ))),
+            (true, None) => Err(error(format!(
+                "needs an allowance as a share of capacity, such as `{}@0.4`",
+                strategy.name()
+            ))),
+            (true, Some(b)) => match b.parse::<f64>() {
+                Ok(b) if b > 0.0 && b <= 1.0 => Ok(Self::at(strategy, b)),
+                _ => Err(error(format!(
+                    "allowance `{b}`: expected a number above 0 and at most 1, such as `{}@0.4`",
+                    strategy.name()
+                ))),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_round_trip() {
+        let arms = Arm::letter();
+        assert_eq!(arms.len(), 16);
+        for arm in arms {
+            assert_eq!(arm.to_string().parse(), Ok(arm));
+        }
+        assert_eq!(
+            "proposed@0.40".parse::<Arm>().unwrap().to_string(),
+            "proposed@0.4"
+        );
+    }
+
+    #[test]
+    fn what_is_no_arm_is_explained() {
+        let error = |name: &str| name.parse::<Arm>().unwrap_err().to_string();
+        assert!(error("proposd@0.4").contains("`covey arms`"));
+        assert!(error("proposed").contains("`proposed@0.4`"));
+        assert!(error("oracle@0.4").contains("write `oracle`"));
+        for b in ["0", "2", "-0.1", "nan", ""] {
+            assert!(error(&format!("proposed@{b}")).contains("above 0 and at most 1"));
+        }
+    }
+}

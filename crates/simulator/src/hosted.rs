@@ -1,0 +1,836 @@
+//! Hosted arms: hosts of tiles, the contributors that they admit, and the host rule.
+//!
+//! Every host is the protocol's own [`Host`], every contributor's side its [`Contributor`]. What all participants would do
+//! alike (keep the newest broadcast of each tile, apply the host rule once per cycle) is done here for all at once, by the
+//! rules of [`covey_protocol::participant`].
+
+use covey_protocol::contributor::Contributor;
+use covey_protocol::election::{self, Claim};
+use covey_protocol::host::{Host, Inheritance};
+use covey_protocol::messages::{Beacon, Broadcast, Message, ObjectState, PathCell, Report};
+use covey_protocol::policy::{ConditionalCoverage, Policy};
+use covey_protocol::{
+    AgentId, CoverageDigest, Duration, Event, Input, Output, Parameters, Position, Tile,
+};
+
+use crate::air::{self, Air, BROADCAST, REPORT};
+use crate::arm::{Arm, Strategy};
+use crate::awareness::{BeaconMatrix, Matrix, Stamp};
+use crate::observe::{HostView, Observer};
+use crate::outcome::{Binding, Outcome};
+use crate::policies::RandomChoice;
+use crate::prepared::Prepared;
+use crate::shared::{RING, Shared};
+use crate::sizes::Sizes;
+use crate::slots::NO_SLOT;
+
+/// Beacons and predicted paths of everyone, made once for all arms.
+#[derive(Debug)]
+pub(crate) struct Spoken {
+    /// Beacons by step and place.
+    beacons: Vec<Vec<Option<Beacon>>>,
+    /// The two newest paths of each place, with the step after that of their beacon.
+    paths: Vec<[(u32, Vec<PathCell>); 2]>,
+    /// What a place sensed, as objects, with the step after that of the sensing.
+    sensed: Vec<(u32, Vec<ObjectState>)>,
+}
+
+impl Default for Spoken {
+    fn default() -> Self {
+        Self {
+            beacons: vec![Vec::new(); RING],
+            paths: Vec::new(),
+            sensed: Vec::new(),
+        }
+    }
+}
+
+impl Spoken {
+    /// Makes the beacons of this step.
+    pub(crate) fn speak(&mut self, shared: &Shared<'_>, senders: &[u32]) {
+        let size = shared.slots.len();
+        let row = &mut self.beacons[shared.step as usize % RING];
+        row.clear();
+        row.resize_with(size, || None);
+        for &slot in senders {
+            let digest = CoverageDigest::new(shared.cells.of(slot).to_vec()).ok();
+            row[slot as usize] = Some(Beacon {
+                sender: shared.agent(slot),
+                at: shared.now(),
+                state: shared.here(slot).state,
+                digest,
+            });
+        }
+        self.paths.resize_with(size, Default::default);
+        self.sensed.resize_with(size, Default::default);
+    }
+
+    /// The beacon that a place sent at a step.
+    pub(crate) fn beacon(&self, slot: u32, step: u32) -> Option<&Beacon> {
+        self.beacons[step as usize % RING]
+            .get(slot as usize)?
+            .as_ref()
+    }
+
+    /// The path that follows from the beacon of a step.
+    fn path(&mut self, shared: &mut Shared<'_>, slot: u32, step: u32) -> &[PathCell] {
+        let at = (step / shared.prepared.timeline.beacon) as usize % 2;
+        let (made, path) = &mut self.paths[slot as usize][at];
+        if *made != step + 1 {
+            *made = step + 1;
+            shared.path_of(slot, step, path);
+        }
+        path
+    }
+
+    /// What a place sensed last.
+    fn sensed(&mut self, shared: &Shared<'_>, slot: u32) -> &[ObjectState] {
+        let (made, objects) = &mut self.sensed[slot as usize];
+        if *made != shared.sensed_step + 1 {
+            *made = shared.sensed_step + 1;
+            objects.clear();
+            let seen = shared.seen.of(slot).iter();
+            objects.extend(seen.map(|&object| shared.object(object, shared.sensed_step)));
+        }
+        objects
+    }
+}
+
+/// The newest broadcast for a tile, as one participant heard it.
+#[derive(Debug, Clone, Copy)]
+struct Office {
+    tile: Tile,
+    host: AgentId,
+    step: u32,
+    position: Position,
+    inheritance: Inheritance,
+}
+
+/// A host at work.
+struct InOffice {
+    slot: u32,
+    tile: u32,
+    host: Host<Box<dyn Policy>>,
+    /// Beacons heard since the last decision, whose paths are to be told: sender and step.
+    news: Vec<(u32, u32)>,
+    /// Objects that a receiver of all broadcasts holds, with the sequence number that last listed them.
+    listed: Vec<(u32, u32)>,
+    /// By receiver: one more than the last sequence number received, and the first of the unbroken run up to it.
+    following: Vec<(u32, u32)>,
+}
+
+impl std::fmt::Debug for InOffice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("InOffice")
+            .field("slot", &self.slot)
+            .field("tile", &self.tile)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a tile's host did in this cycle.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Served {
+    pub(crate) tile: u32,
+    pub(crate) host: u64,
+    pub(crate) epoch: u32,
+    pub(crate) contributors: u32,
+    pub(crate) price: f64,
+    pub(crate) airtime_s: f64,
+    pub(crate) changes: u32,
+    pub(crate) binding: Binding,
+}
+
+/// One hosted arm.
+#[derive(Debug)]
+pub(crate) struct Hosted {
+    arm: Arm,
+    seed: u64,
+    pub(crate) parameters: Parameters,
+    hosts: Vec<InOffice>,
+    /// Index in `hosts` by place.
+    host_of: Vec<u32>,
+    contributors: Vec<Option<Box<Contributor>>>,
+    offices: Vec<Vec<Office>>,
+    /// The own tile of a place, and since which step it has had no host.
+    vacant: Vec<Option<(u32, u32)>>,
+    /// Reports of this step, with their bytes and the places of their objects.
+    reports: Vec<(u32, Report, u32)>,
+    pub(crate) served: Vec<Served>,
+    receivers: Vec<u32>,
+}
+
+impl Hosted {
+    pub(crate) fn new(arm: Arm, seed: u64, prepared: &Prepared) -> Self {
+        let mut parameters = prepared.scenario.protocol.clone();
+        parameters.allowance = arm.allowance.unwrap_or(parameters.allowance);
+        let [novelty, risk, timeliness] = match arm.strategy {
+            Strategy::CoverageOnly => [false, false, false],
+            Strategy::Conditional => [true, false, false],
+            Strategy::ConditionalRisk => [true, true, false],
+            _ => [parameters.novelty, parameters.risk, parameters.timeliness],
+        };
+        parameters.novelty = novelty;
+        parameters.risk = risk;
+        parameters.timeliness = timeliness;
+        Self {
+            arm,
+            seed,
+            parameters,
+            hosts: Vec::new(),
+            host_of: Vec::new(),
+            contributors: Vec::new(),
+            offices: Vec::new(),
+            vacant: Vec::new(),
+            reports: Vec::new(),
+            served: Vec::new(),
+            receivers: Vec::new(),
+        }
+    }
+
+    fn policy(&self) -> Box<dyn Policy> {
+        match self.arm.strategy {
+            Strategy::Random => Box::new(RandomChoice {
+                seed: self.seed,
+                redraw: false,
+            }),
+            Strategy::RandomRedraw => Box::new(RandomChoice {
+                seed: self.seed,
+                redraw: true,
+            }),
+            _ => Box::new(ConditionalCoverage),
+        }
+    }
+
+    /// The beacon that a place sends in this step carries a digest.
+    pub(crate) fn digest_due(&self, shared: &Shared<'_>, slot: u32) -> bool {
+        let every = u64::from(self.parameters.digest_every);
+        let count = u64::from(shared.step / shared.prepared.timeline.beacon);
+        every > 0 && (count + (shared.agent(slot).mixed() >> 16) % every).is_multiple_of(every)
+    }
+
+    /// Makes room for new places and lets go of those that were left.
+    pub(crate) fn begin(&mut self, shared: &Shared<'_>, hosts: &mut [u16], lane: usize) {
+        let size = shared.slots.len();
+        self.host_of.resize(size, NO_SLOT);
+        self.contributors.resize_with(size, || None);
+        self.offices.resize_with(size, Vec::new);
+        self.vacant.resize(size, None);
+        for &slot in &shared.left {
+            let slot = slot as usize;
+            if self.host_of[slot] != NO_SLOT {
+                self.leave_office(slot as u32, hosts, lane);
+            }
+            self.contributors[slot] = None;
+            self.offices[slot].clear();
+            self.vacant[slot] = None;
+            for host in &mut self.hosts {
+                host.listed.retain(|&(object, _)| object != slot as u32);
+                if let Some(following) = host.following.get_mut(slot) {
+                    *following = (0, 0);
+                }
+            }
+        }
+    }
+
+    /// Composes the reports that are due in this step and offers them.
+    pub(crate) fn report(
+        &mut self,
+        shared: &Shared<'_>,
+        spoken: &mut Spoken,
+        heard: &BeaconMatrix,
+        lane: usize,
+        air: &mut Air,
+        sizes: &Sizes,
+    ) {
+        self.reports.clear();
+        let now = shared.now();
+        let phase = Duration::from_micros(i64::from(shared.phase()) * covey_traffic::STEP_US);
+        let thinning = air::thinning(shared, REPORT);
+        for &slot in &shared.participants {
+            let Some(contributor) = &mut self.contributors[slot as usize] else {
+                continue;
+            };
+            let agent = shared.agent(slot);
+            if self.parameters.report_phase(agent) != phase {
+                continue;
+            }
+            let objects = spoken.sensed(shared, slot);
+            if self.parameters.report_silent_only {
+                let soft = shared.prepared.timeline.soft_state;
+                let silent: Vec<ObjectState> = objects
+                    .iter()
+                    .filter(|object| {
+                        shared.slot_of(object.id).is_none_or(|object| {
+                            let stamp = heard.at(object, slot)[lane];
+                            stamp == 0 || shared.step - shared.step_of(stamp) > soft
+                        })
+                    })
+                    .copied()
+                    .collect();
+                contributor.handle_input(
+                    now,
+                    Input::Sensed {
+                        objects: &silent,
+                        cells: &[],
+                    },
+                );
+            } else {
+                contributor.handle_input(
+                    now,
+                    Input::Sensed {
+                        objects,
+                        cells: &[],
+                    },
+                );
+            }
+            contributor.handle_input(now, Input::Tick);
+            while let Some(output) = contributor.poll_output() {
+                if let Output::Transmit(Message::Report(report)) = output {
+                    let bytes = sizes.report(report.objects.len(), true);
+                    air.offer(shared, &thinning, slot, REPORT, bytes, 0);
+                    self.reports.push((slot, report, bytes));
+                }
+            }
+        }
+    }
+
+    /// Hosts hear the beacons of this step.
+    pub(crate) fn hear(
+        &mut self,
+        shared: &Shared<'_>,
+        spoken: &Spoken,
+        heard: &[(u8, u32, u32)],
+        lane: usize,
+    ) {
+        let now = shared.now();
+        for &(of, place, sender) in heard {
+            if usize::from(of) != lane {
+                continue;
+            }
+            let digest = self.digest_due(shared, sender);
+            let Some(host) = self.hosts.get_mut(self.host_of[place as usize] as usize) else {
+                continue;
+            };
+            if let Some(beacon) = spoken.beacon(sender, shared.step) {
+                if digest {
+                    host.host.handle_input(now, Input::Beacon(beacon));
+                } else {
+                    let plain = Beacon {
+                        digest: None,
+                        ..beacon.clone()
+                    };
+                    host.host.handle_input(now, Input::Beacon(&plain));
+                }
+                host.news.push((sender, shared.step));
+            }
+        }
+    }
+
+    /// Delivers the reports of this step; `carried` goes with them one by one.
+    pub(crate) fn deliver_reports(
+        &mut self,
+        shared: &Shared<'_>,
+        air: &mut Air,
+        carried: &[bool],
+        known: &mut Matrix<Stamp>,
+        receptions: &mut u64,
+    ) {
+        let now = shared.now();
+        let reception = air::reception(shared, REPORT);
+        let stamp = shared.stamp(shared.sensed_step);
+        let mut receivers = std::mem::take(&mut self.receivers);
+        for ((sender, report, bytes), &carried) in self.reports.iter().zip(carried) {
+            air.deliver(
+                shared,
+                &reception,
+                *sender,
+                REPORT,
+                *bytes,
+                carried,
+                &mut receivers,
+            );
+            *receptions += (receivers.len() * report.objects.len()) as u64;
+            for object in &report.objects {
+                if let Some(object) = shared.slot_of(object.id) {
+                    known.learn(object, &receivers, stamp);
+                }
+            }
+            for &receiver in &receivers {
+                let at = self.host_of[receiver as usize];
+                if at != NO_SLOT {
+                    let host = &mut self.hosts[at as usize].host;
+                    host.handle_input(now, Input::Report(report));
+                }
+            }
+        }
+        self.receivers = receivers;
+    }
+
+    /// Reports of this step, for observers.
+    pub(crate) fn reports(&self) -> impl Iterator<Item = (u32, &Report)> {
+        self.reports.iter().map(|(slot, report, _)| (*slot, report))
+    }
+
+    /// Tells hosts what their sensors see and how busy their tile is.
+    pub(crate) fn inform(&mut self, shared: &Shared<'_>, spoken: &mut Spoken, air: &Air) {
+        let now = shared.now();
+        let timeline = &shared.prepared.timeline;
+        let measured = shared.phase() % timeline.beacon == timeline.decision % timeline.beacon;
+        for host in &mut self.hosts {
+            if shared.is_sensing() {
+                host.host.handle_input(
+                    now,
+                    Input::Sensed {
+                        objects: spoken.sensed(shared, host.slot),
+                        cells: shared.cells.of(host.slot),
+                    },
+                );
+            }
+            if measured {
+                let bytes = air.last_cycle(host.tile).cooperative();
+                let occupancy = bytes as f64 / shared.cycle_capacity();
+                host.host.handle_input(now, Input::Occupancy(occupancy));
+            }
+        }
+    }
+
+    /// The host rule, for everyone.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "parts of a run, borrowed one by one"
+    )]
+    pub(crate) fn elect(
+        &mut self,
+        shared: &Shared<'_>,
+        spoken: &mut Spoken,
+        heard: &BeaconMatrix,
+        hosts: &mut [u16],
+        lane: usize,
+        outcome: &mut Outcome,
+        measured: bool,
+    ) {
+        let soft = shared.prepared.timeline.soft_state;
+        for &slot in &shared.participants {
+            let place = slot as usize;
+            let tile = shared.tile[place];
+            if self.host_of[place] != NO_SLOT {
+                if self.hosts[self.host_of[place] as usize].tile == tile {
+                    continue;
+                }
+                self.leave_office(slot, hosts, lane);
+            }
+            let Some(here) = shared.prepared.tiles.tile(tile) else {
+                self.vacant[place] = None;
+                continue;
+            };
+            self.offices[place].retain(|office| shared.step - office.step <= soft);
+            if self.incumbent(shared, heard, lane, slot, here) {
+                self.vacant[place] = None;
+                continue;
+            }
+            let since = match self.vacant[place] {
+                Some((of, since)) if of == tile => since,
+                _ => shared.step,
+            };
+            self.vacant[place] = Some((tile, since));
+            let started = shared.appeared[place] + soft;
+            if shared.step < started {
+                continue;
+            }
+            let passed_over = (shared.step - since.max(started)) / soft.max(1);
+            let stamp = shared.stamp(shared.step - soft.min(shared.step)).max(1);
+            let others = shared.participants.iter().filter_map(|&other| {
+                let at = heard.at(other, slot)[lane];
+                (at >= stamp && other != slot).then(|| {
+                    let state = &shared.moment(other, shared.step_of(at)).state;
+                    (shared.agent(other), state.position)
+                })
+            });
+            let tile_m = self.parameters.tile_m;
+            let position = shared.here(slot).state.position;
+            let nearer = election::nearer(here, tile_m, shared.agent(slot), position, others);
+            if nearer as u64 <= u64::from(passed_over) {
+                self.take_office(shared, spoken, heard, slot, here, lane);
+                hosts[place] |= 1 << lane;
+                outcome.host_changes += u64::from(measured);
+            }
+        }
+    }
+
+    /// The participant knows of a host in office.
+    fn incumbent(
+        &self,
+        shared: &Shared<'_>,
+        heard: &BeaconMatrix,
+        lane: usize,
+        slot: u32,
+        tile: Tile,
+    ) -> bool {
+        let Some(office) = self.offices[slot as usize].iter().find(|o| o.tile == tile) else {
+            return false;
+        };
+        // Its beacon may be newer than its broadcast.
+        let position = match shared.slot_of(office.host.into()) {
+            Some(host) => {
+                let stamp = heard.at(host, slot)[lane];
+                if stamp > 0 && shared.step_of(stamp) > office.step {
+                    shared.moment(host, shared.step_of(stamp)).state.position
+                } else {
+                    office.position
+                }
+            }
+            None => office.position,
+        };
+        Tile::containing(position, self.parameters.tile_m) == Some(tile)
+    }
+
+    fn take_office(
+        &mut self,
+        shared: &Shared<'_>,
+        spoken: &mut Spoken,
+        heard: &BeaconMatrix,
+        slot: u32,
+        tile: Tile,
+        lane: usize,
+    ) {
+        let place = slot as usize;
+        let now = shared.now();
+        let inheritance = self.offices[place]
+            .iter()
+            .find(|o| o.tile == tile)
+            .map(|o| o.inheritance);
+        let mut host = Host::with_policy(
+            &self.parameters,
+            shared.agent(slot),
+            tile,
+            now,
+            inheritance,
+            self.policy(),
+        );
+        host.handle_input(now, Input::Moved(&shared.here(slot).state));
+        host.handle_input(
+            now,
+            Input::Sensed {
+                objects: spoken.sensed(shared, slot),
+                cells: shared.cells.of(slot),
+            },
+        );
+        let soft = shared.prepared.timeline.soft_state;
+        let mut news = Vec::new();
+        for &other in &shared.participants {
+            let stamp = heard.at(other, slot)[lane];
+            if other == slot || stamp == 0 || shared.step - shared.step_of(stamp) > soft {
+                continue;
+            }
+            let step = shared.step_of(stamp);
+            if let Some(beacon) = spoken.beacon(other, step) {
+                host.handle_input(now, Input::Beacon(beacon));
+                news.push((other, step));
+            }
+        }
+        self.host_of[place] = self.hosts.len() as u32;
+        self.vacant[place] = None;
+        self.hosts.push(InOffice {
+            slot,
+            tile: shared.tile[place],
+            host,
+            news,
+            listed: Vec::new(),
+            following: Vec::new(),
+        });
+    }
+
+    fn leave_office(&mut self, slot: u32, hosts: &mut [u16], lane: usize) {
+        let at = std::mem::replace(&mut self.host_of[slot as usize], NO_SLOT);
+        self.hosts.remove(at as usize);
+        for (at, host) in (0u32..).zip(&self.hosts) {
+            self.host_of[host.slot as usize] = at;
+        }
+        hosts[slot as usize] &= !(1 << lane);
+    }
+
+    /// Hosts fuse, decide and offer their broadcasts.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "parts of a run, borrowed one by one"
+    )]
+    pub(crate) fn serve(
+        &mut self,
+        shared: &mut Shared<'_>,
+        spoken: &mut Spoken,
+        air: &mut Air,
+        sizes: &Sizes,
+        lane: usize,
+        observer: &mut dyn Observer,
+        retention: Option<&mut Vec<u64>>,
+    ) -> Vec<(u32, Broadcast, u32)> {
+        self.served.clear();
+        let now = shared.now();
+        let thinning = air::thinning(shared, BROADCAST);
+        let mut broadcasts = Vec::with_capacity(self.hosts.len());
+        let mut retention = retention;
+        for InOffice {
+            slot,
+            tile,
+            host,
+            news,
+            ..
+        } in &mut self.hosts
+        {
+            let agent = shared.agent(*slot);
+            host.handle_input(now, Input::Moved(&shared.here(*slot).state));
+            // The newest beacon of each sender tells its path.
+            news.sort_unstable();
+            for (at, &(sender, step)) in news.iter().enumerate() {
+                if news.get(at + 1).is_some_and(|next| next.0 == sender) {
+                    continue;
+                }
+                let id = shared.agent(sender);
+                let cells = spoken.path(shared, sender, step);
+                host.handle_input(now, Input::Path { agent: id, cells });
+            }
+            news.clear();
+            let mut own = Vec::new();
+            shared.path_of(*slot, shared.step, &mut own);
+            host.handle_input(now, Input::Path { agent, cells: &own });
+            let price = host.price();
+            host.handle_input(now, Input::Tick);
+            let mut drops = 0;
+            while let Some(output) = host.poll_output() {
+                match output {
+                    Output::Event(Event::Dropped(_)) => drops += 1,
+                    Output::Event(Event::Decided(decision)) => {
+                        if let Some(histogram) = retention.as_deref_mut() {
+                            for score in host.scores() {
+                                if score.role == covey_protocol::admission::Role::Contributor
+                                    && score.score > 0.0
+                                {
+                                    let bin = (score.score * 10.0) as usize;
+                                    let last = histogram.len() - 1;
+                                    histogram[bin.min(last)] += 1;
+                                }
+                            }
+                        }
+                        self.served.push(Served {
+                            tile: *tile,
+                            host: agent.0,
+                            epoch: host.epoch(),
+                            contributors: host.contributors().len() as u32,
+                            price,
+                            airtime_s: decision.airtime_after.seconds,
+                            changes: decision.changes.len() as u32 + drops,
+                            binding: binding(decision.binding),
+                        });
+                        observer.decision(
+                            lane,
+                            &HostView {
+                                host: agent.0,
+                                tile: host.tile(),
+                                decision: &decision,
+                                scores: host.scores(),
+                                contributors: host.contributors(),
+                                price,
+                                epoch: host.epoch(),
+                                coverage: Vec::new(),
+                            },
+                        );
+                    }
+                    Output::Transmit(Message::Broadcast(broadcast)) => {
+                        let bytes = sizes.broadcast(&broadcast);
+                        air.offer(shared, &thinning, *slot, BROADCAST, bytes, 0);
+                        broadcasts.push((*slot, broadcast, bytes));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        broadcasts
+    }
+
+    /// Delivers broadcasts, in order; `carried` goes with them one by one.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "parts of a run, borrowed one by one"
+    )]
+    pub(crate) fn deliver_broadcasts(
+        &mut self,
+        shared: &Shared<'_>,
+        air: &mut Air,
+        broadcasts: &[(u32, Broadcast, u32)],
+        known: &mut Matrix<Stamp>,
+        hosts: &mut [u16],
+        lane: usize,
+        receptions: &mut u64,
+    ) {
+        let reception = air::reception(shared, BROADCAST);
+        let carried = air.carried.clone();
+        let mut receivers = std::mem::take(&mut self.receivers);
+        for ((slot, broadcast, bytes), carried) in broadcasts.iter().zip(carried) {
+            air.deliver(
+                shared,
+                &reception,
+                *slot,
+                BROADCAST,
+                *bytes,
+                carried,
+                &mut receivers,
+            );
+            *receptions += (receivers.len() * broadcast.objects.len()) as u64;
+            self.inform_listeners(shared, *slot, broadcast, &receivers, known);
+            for &receiver in &receivers {
+                self.heed(shared, receiver, broadcast, hosts, lane);
+            }
+        }
+        self.receivers = receivers;
+    }
+
+    /// What receivers learn of objects: those listed, and by silence those listed before.
+    fn inform_listeners(
+        &mut self,
+        shared: &Shared<'_>,
+        slot: u32,
+        broadcast: &Broadcast,
+        receivers: &[u32],
+        known: &mut Matrix<Stamp>,
+    ) {
+        let at = self.host_of[slot as usize];
+        // A host that another one's broadcast of this step drove out of office has still spoken.
+        let mut gone = None;
+        let host = match self.hosts.get_mut(at as usize) {
+            Some(host) => host,
+            None => gone.insert(InOffice {
+                slot,
+                tile: 0,
+                host: Host::with_policy(
+                    &self.parameters,
+                    broadcast.host,
+                    broadcast.tile,
+                    broadcast.at,
+                    None,
+                    Box::new(ConditionalCoverage) as Box<dyn Policy>,
+                ),
+                news: Vec::new(),
+                listed: Vec::new(),
+                following: Vec::new(),
+            }),
+        };
+        let stamp = |at: covey_protocol::Instant| {
+            shared.stamp((at.micros() / covey_traffic::STEP_US) as u32)
+        };
+        let sequence = broadcast.sequence;
+        host.following.resize(shared.slots.len(), (0, 0));
+        for &receiver in receivers {
+            let (next, first) = &mut host.following[receiver as usize];
+            if *next == 0 || *next != sequence {
+                *first = sequence;
+            }
+            *next = sequence + 1;
+        }
+        if broadcast.full {
+            host.listed.clear();
+        }
+        let listed: Vec<(u32, Stamp)> = broadcast
+            .objects
+            .iter()
+            .filter_map(|o| Some((shared.slot_of(o.id)?, stamp(o.sensed_at))))
+            .collect();
+        for object in &broadcast.withdrawn {
+            if let Some(object) = shared.slot_of(*object) {
+                host.listed.retain(|&(held, _)| held != object);
+            }
+        }
+        let mut now_listed: Vec<u32> = listed.iter().map(|l| l.0).collect();
+        now_listed.sort_unstable();
+        host.listed
+            .retain(|(held, _)| now_listed.binary_search(held).is_err());
+        if self.parameters.silence_refreshes {
+            let unchanged = stamp(broadcast.unchanged_since);
+            for &(object, since) in &host.listed {
+                let row = known.row_mut(object);
+                for &receiver in receivers {
+                    if receiver != object && host.following[receiver as usize].1 <= since {
+                        let held = &mut row[receiver as usize];
+                        *held = (*held).max(unchanged);
+                    }
+                }
+            }
+        }
+        for &(object, stamp) in &listed {
+            known.learn(object, receivers, stamp);
+            host.listed.push((object, sequence));
+        }
+    }
+
+    /// What a receiver does with a broadcast, apart from learning of objects.
+    fn heed(
+        &mut self,
+        shared: &Shared<'_>,
+        receiver: u32,
+        broadcast: &Broadcast,
+        hosts: &mut [u16],
+        lane: usize,
+    ) {
+        let place = receiver as usize;
+        let now = shared.now();
+        let heard = Office {
+            tile: broadcast.tile,
+            host: broadcast.host,
+            step: shared.step,
+            position: broadcast.position,
+            inheritance: Inheritance {
+                price: broadcast.price,
+                epoch: broadcast.epoch,
+            },
+        };
+        match self.offices[place]
+            .iter_mut()
+            .find(|o| o.tile == broadcast.tile)
+        {
+            // Of two in one step the first counts, as for a participant.
+            Some(office) if office.step < shared.step => *office = heard,
+            Some(_) => {}
+            None => self.offices[place].push(heard),
+        }
+        let agent = shared.agent(receiver);
+        let asked = broadcast.contributors.binary_search(&agent).is_ok();
+        if asked || self.contributors[place].is_some() {
+            let contributor = self.contributors[place]
+                .get_or_insert_with(|| Box::new(Contributor::new(&self.parameters, agent)));
+            contributor.handle_input(now, Input::Broadcast(broadcast));
+            while contributor.poll_output().is_some() {}
+        }
+        let at = self.host_of[place];
+        if at != NO_SLOT {
+            let rival = &mut self.hosts[at as usize];
+            rival.host.handle_input(now, Input::Broadcast(broadcast));
+            if rival.host.tile() == broadcast.tile {
+                let mine = Claim {
+                    host: agent,
+                    tenure: broadcast.at.since(rival.host.in_office_since()),
+                    position: shared.here(receiver).state.position,
+                };
+                let theirs = Claim {
+                    host: broadcast.host,
+                    tenure: broadcast.tenure,
+                    position: broadcast.position,
+                };
+                if !election::stays(broadcast.tile, self.parameters.tile_m, &mine, &theirs) {
+                    self.leave_office(receiver, hosts, lane);
+                }
+            }
+        }
+    }
+}
+
+fn binding(binding: covey_protocol::admission::Binding) -> Binding {
+    use covey_protocol::admission::Binding as B;
+    match binding {
+        B::Nothing => Binding::Nothing,
+        B::Value => Binding::Value,
+        B::Price => Binding::Price,
+        B::Allowance => Binding::Allowance,
+        B::Cycle => Binding::Cycle,
+        B::Quota => Binding::Quota,
+    }
+}

@@ -1,0 +1,83 @@
+//! Observers: whoever wants to watch a run. They cost nothing where there are none.
+
+use covey_protocol::admission::{Decision, Score};
+use covey_protocol::messages::Message;
+use covey_protocol::{Instant, Tile};
+use covey_world::VehicleState;
+
+use crate::outcome::CycleRow;
+
+/// What everyone can see of a step, whatever the arm.
+#[derive(Debug)]
+pub struct StepView<'a> {
+    /// The step's number.
+    pub step: u32,
+    /// The present.
+    pub now: Instant,
+    /// The step belongs to the measured window.
+    pub measured: bool,
+    /// All vehicles, in the map's plane.
+    pub vehicles: &'a [VehicleState],
+    /// Who participates, in the same order.
+    pub participates: &'a [bool],
+}
+
+/// A host and its decision of this cycle.
+#[derive(Debug)]
+pub struct HostView<'a> {
+    /// The host.
+    pub host: u64,
+    /// Its tile.
+    pub tile: Tile,
+    /// The decision.
+    pub decision: &'a Decision,
+    /// Everyone's score before it; empty where the policy has none.
+    pub scores: &'a [Score],
+    /// Contributors after it.
+    pub contributors: &'a [covey_protocol::AgentId],
+    /// The price that it read.
+    pub price: f64,
+    /// The epoch after it.
+    pub epoch: u32,
+    /// The coverage map.
+    pub coverage: Vec<(covey_protocol::Cell, f64)>,
+}
+
+/// A relevant object that a participant missed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Miss {
+    /// Who missed it.
+    pub vehicle: u32,
+    /// What.
+    pub object: u32,
+    /// How old its knowledge was, in microseconds; none where it had none.
+    pub age_us: Option<i64>,
+    /// How old it might have been.
+    pub deadline_us: i64,
+}
+
+/// Watches a run. Every method does nothing unless it is written.
+pub trait Observer {
+    /// A step began.
+    fn step(&mut self, _view: &StepView<'_>) {}
+
+    /// Whether [`message`](Self::message) is to be called: messages are made for whoever wants them.
+    fn wants_messages(&self) -> bool {
+        false
+    }
+
+    /// A message was offered to the channel by arm number `arm`, from `tile`.
+    fn message(&mut self, _arm: usize, _now: Instant, _tile: Option<Tile>, _message: &Message) {}
+
+    /// A host decided.
+    fn decision(&mut self, _arm: usize, _view: &HostView<'_>) {}
+
+    /// A cycle was evaluated: the rows of its tiles, and what participants missed.
+    fn cycle(&mut self, _arm: usize, _rows: &[CycleRow], _misses: &[Miss]) {}
+}
+
+/// Nobody watches.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Nobody;
+
+impl Observer for Nobody {}

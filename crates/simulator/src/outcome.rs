@@ -1,0 +1,236 @@
+//! What a run says in the end: counts, not opinions. Ratios are formed by whoever reads them.
+
+use serde::{Deserialize, Serialize};
+
+/// Distance bins of the reception statistics, 25 m each, from 0 m on.
+pub const DISTANCE_BINS: usize = 20;
+/// Width of a distance bin, in metres.
+pub const DISTANCE_BIN_M: f64 = 25.0;
+
+/// A sum and how many went into it.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Mean {
+    /// Sum of the values.
+    pub sum: f64,
+    /// How many values.
+    pub count: u64,
+}
+
+impl Mean {
+    /// One value more.
+    pub fn add(&mut self, value: f64) {
+        self.sum += value;
+        self.count += 1;
+    }
+
+    /// The mean; none of nothing.
+    #[must_use]
+    pub fn value(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum / self.count as f64)
+    }
+}
+
+/// Relevant objects and those missed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Deficit {
+    /// Decision-relevant pairs of vehicle and object, over all cycles.
+    pub relevant: u64,
+    /// Those unknown or staler than the reaction deadline.
+    pub missed: u64,
+}
+
+impl Deficit {
+    /// Missed over relevant; none of nothing.
+    #[must_use]
+    pub fn ratio(&self) -> Option<f64> {
+        (self.relevant > 0).then(|| self.missed as f64 / self.relevant as f64)
+    }
+}
+
+/// Why relevant objects were missed. Counts of missed pairs of participants; the first four add up to all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Misses {
+    /// The object has a radio; its state was known once but is too old.
+    pub equipped_stale: u64,
+    /// The object has a radio; nothing of it was known.
+    pub equipped_unknown: u64,
+    /// The object has no radio; its state was known once but is too old.
+    pub unequipped_stale: u64,
+    /// The object has no radio; nothing of it was known.
+    pub unequipped_unknown: u64,
+    /// Of all: the vehicle's own view is blocked by a building.
+    pub behind_building: u64,
+    /// Of all: the vehicle's own view is blocked by another vehicle.
+    pub behind_vehicle: u64,
+    /// Of all: beyond the range of the vehicle's sensor.
+    pub out_of_range: u64,
+    /// Of all: the object is ahead on the vehicle's path (others cross or merge).
+    pub ahead: u64,
+    /// Of all: no participant saw the object or heard it speak within the deadline; no policy could have helped.
+    pub seen_by_nobody: u64,
+}
+
+/// What one message class did on the air. Every (message, receiver in range) pair is in exactly one of the last three.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Traffic {
+    /// Messages offered.
+    pub messages: u64,
+    /// Bytes offered.
+    pub bytes: u64,
+    /// Pairs of message and receiver in range.
+    pub in_range: u64,
+    /// Pairs delivered.
+    pub delivered: u64,
+    /// Pairs lost because the message was not carried: thinned or over the cap.
+    pub thinned: u64,
+    /// Pairs lost on the way: block errors, collisions, half duplex.
+    pub lost: u64,
+}
+
+/// One arm on one seed, in the measured window.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Outcome {
+    /// The arm's name.
+    pub arm: String,
+    /// The seed.
+    pub seed: u64,
+    /// Over participants: the letter's primary metric.
+    pub deficit: Deficit,
+    /// Over all vehicles, those without a radio included.
+    pub deficit_all: Deficit,
+    /// Where misses come from.
+    pub misses: Misses,
+    /// Cooperative bytes offered over capacity, by (tile, cycle) that holds a participant.
+    pub load: Mean,
+    /// The part of digests.
+    pub load_digest: Mean,
+    /// The part of reports.
+    pub load_reports: Mean,
+    /// The part of host broadcasts.
+    pub load_broadcast: Mean,
+    /// Bytes of mandatory beacons over capacity, by (tile, cycle).
+    pub beacon_load: Mean,
+    /// All bytes over capacity, by (tile, cycle).
+    pub busy: Mean,
+    /// (tile, cycle) whose whole load passes capacity.
+    pub overloaded: u64,
+    /// The congestion price, by (tile, cycle) with a host.
+    pub price: Mean,
+    /// Contributors, the host not counted, by (tile, cycle) with a host.
+    pub contributors: Mean,
+    /// Changes of the contributor set, by (tile, cycle) with a host.
+    pub churn: Mean,
+    /// Hosts that took office.
+    pub host_changes: u64,
+    /// (tile, cycle) with two hosts or more.
+    pub rival_hosts: u64,
+    /// Bytes of a digest, by digest sent.
+    pub digest_bytes: Mean,
+    /// How often each constraint bound a host's decision, in the order of [`Binding`].
+    pub binding: [u64; 6],
+    /// Positive retention scores of contributors, for the letter's rule for x: a histogram in steps of 0.1 up to 100.
+    pub retention_scores: Vec<u64>,
+    /// Beacons, reports, broadcasts.
+    pub traffic: [Traffic; 3],
+    /// Beacon pairs in range and delivered by distance, of the sampled senders.
+    pub reception: Vec<[u64; 2]>,
+    /// Time between two beacons received of the same sender by distance, in seconds, of the sampled senders.
+    pub inter_reception: Vec<Mean>,
+    /// Age of what participants hold of others within sensing range that they know of, in seconds.
+    pub age: Mean,
+    /// Other vehicles within 150 m that participants know of (at most 1 s old), and all of them: environmental awareness.
+    pub aware: [u64; 2],
+    /// Times an object was received per second and participant, by beacon, report or broadcast.
+    pub redundancy: Mean,
+    /// Cells of 5 m on participants' own paths seen in time, and all of them.
+    pub path_cells: [u64; 2],
+    /// Deficit by cycle of the measured window.
+    pub by_cycle: Vec<Deficit>,
+    /// Misses cured over the score that the contributor had: score at admission and misses cured in the cycle after.
+    pub cured: Vec<[f64; 2]>,
+}
+
+/// A row of the table of cycles: one (tile, cycle) of one arm and seed that holds a participant.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CycleRow {
+    /// Cycle number from the beginning of the run.
+    pub cycle: u32,
+    /// Tile column and row.
+    pub tile: [i32; 2],
+    /// Participants in the tile.
+    pub participants: u32,
+    /// The host, if any.
+    pub host: Option<u64>,
+    /// Its epoch.
+    pub epoch: u32,
+    /// Contributors, the host not counted.
+    pub contributors: u32,
+    /// The congestion price.
+    pub price: f64,
+    /// Cooperative bytes offered over capacity.
+    pub load: f64,
+    /// All bytes offered over capacity.
+    pub busy: f64,
+    /// Airtime of the cycle as the host planned it, in seconds.
+    pub airtime_s: f64,
+    /// What bound the decision, where there is a host.
+    pub binding: Option<Binding>,
+    /// Relevant pairs of participants in the tile, and missed ones.
+    pub deficit: Deficit,
+}
+
+/// What bound a host's decision, in the order of [`Outcome::binding`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Binding {
+    /// Nothing: no candidate was left.
+    Nothing,
+    /// No candidate is worth its place even for free.
+    Value,
+    /// A candidate would have been worth its place at price 0.
+    Price,
+    /// The allowance.
+    Allowance,
+    /// The cycle's time.
+    Cycle,
+    /// The quota of changes.
+    Quota,
+}
+
+/// What all arms of a seed share.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SharedOutcome {
+    /// The seed.
+    pub seed: u64,
+    /// Distinct vehicles present in the measured window.
+    pub vehicles: u64,
+    /// Distinct participants present in the measured window.
+    pub participants: u64,
+    /// Tiles that held a participant in the measured window.
+    pub tiles: u64,
+    /// Mean speed in the measured window, in m/s.
+    pub speed: Mean,
+}
+
+/// Seconds of CPU time by phase of a run.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Timing {
+    /// Vehicle motion.
+    pub traffic_s: f64,
+    /// Visible objects and cells.
+    pub sight_s: f64,
+    /// Link states and fading.
+    pub links_s: f64,
+    /// Relevance and risk priors.
+    pub paths_s: f64,
+    /// Beacon delivery of all arms.
+    pub beacons_s: f64,
+    /// Reports, hosts and awareness of all arms.
+    pub arms_s: f64,
+    /// The metric.
+    pub metric_s: f64,
+}

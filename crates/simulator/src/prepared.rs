@@ -1,0 +1,270 @@
+//! What a scenario needs once, whatever the seed and the arms.
+
+use std::sync::Arc;
+
+use covey_protocol::{Position, Tile};
+use covey_radio::{Blockage, Channel, LinkKind};
+use covey_world::paths::{ConflictTable, Predictor, RiskPrior, RiskPriorParameters};
+use covey_world::{GridFrame, Map, Point, Sight};
+
+use crate::scenario::{Scenario, ScenarioError};
+
+/// A scenario ready to run: its map, prepared for sight, paths and links. Immutable; threads share it.
+#[derive(Debug)]
+pub struct Prepared {
+    /// The scenario.
+    pub scenario: Scenario,
+    /// Its map.
+    pub map: Map,
+    /// What was odd about the map's files, for people; empty where nothing was.
+    pub warnings: String,
+    pub(crate) grid: GridFrame,
+    pub(crate) azimuth: f64,
+    pub(crate) sight: Sight,
+    pub(crate) predictor: Arc<Predictor>,
+    pub(crate) conflicts: Arc<ConflictTable>,
+    pub(crate) risk_prior: RiskPrior,
+    pub(crate) channel: Channel,
+    pub(crate) mean_errors: MeanErrors,
+    pub(crate) timeline: Timeline,
+    pub(crate) tiles: Tiles,
+}
+
+/// Steps of a cycle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Timeline {
+    /// Steps in a cycle.
+    pub(crate) cycle: u32,
+    /// The step of a cycle at which hosts decide and the metric looks.
+    pub(crate) decision: u32,
+    /// Steps from one beacon, and from one sensing, to the next.
+    pub(crate) beacon: u32,
+    /// Steps after which knowledge is forgotten.
+    pub(crate) soft_state: u32,
+}
+
+/// Seconds of a step.
+pub(crate) const STEP_S: f64 = covey_traffic::STEP_US as f64 * 1e-6;
+
+impl Timeline {
+    fn new(scenario: &Scenario) -> Result<Self, ScenarioError> {
+        let p = &scenario.protocol;
+        let steps = |field: &str, seconds: f64, least: f64| {
+            let steps = (seconds / STEP_S).round();
+            if (steps * STEP_S - seconds).abs() < 1e-9 && steps >= least {
+                Ok(steps as u32)
+            } else {
+                Err(ScenarioError::Value {
+                    file: scenario.name.clone(),
+                    problem: format!(
+                        "protocol.{field}: found {seconds}, expected whole steps of {STEP_S} s, at least {least}"
+                    ),
+                })
+            }
+        };
+        let timeline = Self {
+            cycle: steps("cycle_s", p.cycle_s, 2.0)?,
+            decision: steps("decision_phase_s", p.decision_phase_s, 1.0)?,
+            beacon: steps("beacon_s", p.beacon_s, 1.0)?,
+            soft_state: steps("soft_state_s", p.soft_state_s, 1.0)?,
+        };
+        steps("slot_s", p.slot_s, 1.0)?;
+        if timeline.soft_state as usize >= crate::shared::RING {
+            return Err(ScenarioError::Value {
+                file: scenario.name.clone(),
+                problem: format!(
+                    "protocol.soft_state_s: found {}, expected at most {} s in a simulation",
+                    p.soft_state_s,
+                    (crate::shared::RING - 1) as f64 * STEP_S
+                ),
+            });
+        }
+        Ok(timeline)
+    }
+}
+
+impl Prepared {
+    /// Reads the scenario's map and prepares it.
+    ///
+    /// # Errors
+    /// A file cannot be read or is broken, or times are no whole steps.
+    pub fn new(scenario: &Scenario) -> Result<Self, ScenarioError> {
+        let (map, warnings) = scenario.read_map()?;
+        let mut prepared = Self::with_map(scenario, map)?;
+        prepared.warnings = warnings.to_string();
+        Ok(prepared)
+    }
+
+    /// Prepares a map that is in memory already.
+    ///
+    /// # Errors
+    /// Times are no whole steps, or the grid is senseless.
+    pub fn with_map(scenario: &Scenario, map: Map) -> Result<Self, ScenarioError> {
+        let value = |problem: String| ScenarioError::Value {
+            file: scenario.name.clone(),
+            problem,
+        };
+        let timeline = Timeline::new(scenario)?;
+        let azimuth = scenario.grid.azimuth_deg.to_radians();
+        let origin = Point::new(scenario.grid.origin_x_m, scenario.grid.origin_y_m);
+        let grid = GridFrame::new(origin, azimuth, scenario.protocol.cell_m)
+            .ok_or_else(|| value("grid: not a grid".to_string()))?;
+        let mut parameters = scenario.channel.clone();
+        parameters.capacity_bytes_per_s = scenario.protocol.capacity_bytes_per_s;
+        let link_range = parameters
+            .range_los_m
+            .max(parameters.range_nlosv_m)
+            .max(parameters.range_nlos_m);
+        let channel = Channel::new(parameters).map_err(|error| value(error.to_string()))?;
+        let sight = Sight::new(&map.buildings, scenario.sensing.options(link_range));
+        let predictor = Arc::new(Predictor::new(&map.network));
+        let conflicts = Arc::new(ConflictTable::new(&map.network, &predictor));
+        let risk_prior = RiskPrior::new(
+            Arc::clone(&predictor),
+            &conflicts,
+            grid,
+            RiskPriorParameters::default(),
+        );
+        Ok(Self {
+            tiles: Tiles::new(&map, &grid, scenario.protocol.tile_m),
+            scenario: scenario.clone(),
+            map,
+            warnings: String::new(),
+            grid,
+            azimuth,
+            sight,
+            predictor,
+            conflicts,
+            risk_prior,
+            mean_errors: MeanErrors::new(&channel),
+            channel,
+            timeline,
+        })
+    }
+}
+
+/// The tiles that roads run through, numbered, and one number more for everywhere else.
+#[derive(Debug, Clone)]
+pub(crate) struct Tiles {
+    tiles: Vec<Tile>,
+    first: [i32; 2],
+    columns: usize,
+    /// Number by row and column.
+    numbers: Vec<u32>,
+}
+
+impl Tiles {
+    fn new(map: &Map, grid: &GridFrame, tile_m: f64) -> Self {
+        let mut tiles: Vec<Tile> = Vec::new();
+        for lane in &map.network.lanes {
+            let length = lane.shape.length();
+            let steps = (length / 20.0).ceil().clamp(1.0, 100_000.0) as usize;
+            for step in 0..=steps {
+                let p = grid.to_grid(lane.shape.point_at(length * step as f64 / steps as f64));
+                if let Some(tile) = Tile::containing(Position::new(p.x, p.y), tile_m)
+                    && tiles.last() != Some(&tile)
+                {
+                    tiles.push(tile);
+                }
+            }
+        }
+        tiles.sort_unstable_by_key(|tile| (tile.ty, tile.tx));
+        tiles.dedup();
+        let span = |value: fn(&Tile) -> i32| {
+            let low = tiles.iter().map(value).min().unwrap_or(0);
+            let high = tiles.iter().map(value).max().unwrap_or(0);
+            (low, (high - low) as usize + 1)
+        };
+        let ((left, columns), (bottom, rows)) = (span(|t| t.tx), span(|t| t.ty));
+        let mut numbers = vec![tiles.len() as u32; columns * rows];
+        for (number, tile) in (0u32..).zip(&tiles) {
+            numbers[(tile.ty - bottom) as usize * columns + (tile.tx - left) as usize] = number;
+        }
+        Self {
+            first: [left, bottom],
+            columns,
+            numbers,
+            tiles,
+        }
+    }
+
+    /// How many numbers there are.
+    pub(crate) fn len(&self) -> usize {
+        self.tiles.len() + 1
+    }
+
+    /// The number of a tile.
+    pub(crate) fn number(&self, tile: Option<Tile>) -> u32 {
+        let elsewhere = self.tiles.len() as u32;
+        let Some(tile) = tile else {
+            return elsewhere;
+        };
+        let column = i64::from(tile.tx) - i64::from(self.first[0]);
+        let row = i64::from(tile.ty) - i64::from(self.first[1]);
+        match (usize::try_from(column), usize::try_from(row)) {
+            (Ok(column), Ok(row)) if column < self.columns => self
+                .numbers
+                .get(row * self.columns + column)
+                .copied()
+                .unwrap_or(elsewhere),
+            _ => elsewhere,
+        }
+    }
+
+    /// The tile of a number; none for everywhere else.
+    pub(crate) fn tile(&self, number: u32) -> Option<Tile> {
+        self.tiles.get(number as usize).copied()
+    }
+}
+
+/// Block errors averaged over shadowing and blockage, where they hardly matter.
+///
+/// On clear and vehicle-blocked links of the default channel noise loses about one block in a thousand at any distance in
+/// range. Following the fading of such a pair from step to step would cost far more than all else and change nothing that
+/// could be seen, so links whose mean block error is below [`NEGLIGIBLE`] take the mean. All others fade.
+#[derive(Debug, Clone)]
+pub(crate) struct MeanErrors {
+    /// By kind and distance.
+    tables: [Vec<f32>; 3],
+}
+
+/// Mean block error below which a link takes the mean instead of fading.
+pub(crate) const NEGLIGIBLE: f64 = 0.003;
+/// Distance between two entries, m.
+const SPACING_M: f64 = 25.0;
+
+impl MeanErrors {
+    fn new(channel: &Channel) -> Self {
+        let p = channel.parameters();
+        let table = |kind, case, range: f64| {
+            let entries = (range / SPACING_M).ceil() as usize + 1;
+            (0..=entries)
+                .map(|at| {
+                    channel.mean_block_error((at as f64 * SPACING_M).max(1.0), kind, case) as f32
+                })
+                .collect()
+        };
+        Self {
+            tables: [
+                table(LinkKind::Los, Blockage::Clear, p.range_los_m),
+                table(LinkKind::NlosV, Blockage::Partial, p.range_nlosv_m),
+                table(LinkKind::NlosV, Blockage::Full, p.range_nlosv_m),
+            ],
+        }
+    }
+
+    /// The mean block error, where it is negligible.
+    #[inline]
+    pub(crate) fn of(&self, case: Option<Blockage>, distance_m: f64) -> Option<f64> {
+        let table = match case {
+            None | Some(Blockage::Clear) => &self.tables[0],
+            Some(Blockage::Partial) => &self.tables[1],
+            Some(Blockage::Full) => &self.tables[2],
+        };
+        let at = distance_m / SPACING_M;
+        let [near, far] = [*table.get(at as usize)?, *table.get(at as usize + 1)?];
+        let weight = at - at.floor();
+        let error = f64::from(near) * (1.0 - weight) + f64::from(far) * weight;
+        (error < NEGLIGIBLE).then_some(error)
+    }
+}

@@ -1,0 +1,668 @@
+//! One run: all arms of one seed, in lockstep over a world that they share.
+//!
+//! A step of 50 ms: vehicles move; every second step sensors look and links are found anew; beacons and reports that are due
+//! are offered, carried or thinned, and delivered; at the decision step of a cycle hosts decide and broadcast, and then
+//! the metric looks at what everyone knows.
+
+use std::time::Instant as Clock;
+
+use covey_protocol::messages::{Message, Report};
+use covey_radio::LANES;
+use covey_traffic::Source;
+use covey_world::Frame;
+use thiserror::Error;
+
+use crate::air::{self, Air, BEACON, BeaconLanes, REPORT};
+use crate::arm::{Arm, Strategy};
+use crate::awareness::{Matrix, Stamp};
+use crate::hosted::{Hosted, Spoken};
+use crate::metric::{self, Ledger};
+use crate::observe::{Observer, StepView};
+use crate::outcome::{CycleRow, Outcome, SharedOutcome, Timing};
+use crate::prepared::{Prepared, STEP_S};
+use crate::senders::Senders;
+use crate::shared::{Shared, rebase};
+use crate::sizes::Sizes;
+
+/// How long to run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RunOptions {
+    /// Seconds before measuring begins.
+    pub warmup_s: f64,
+    /// Seconds to measure.
+    pub measure_s: f64,
+}
+
+impl Default for RunOptions {
+    /// The letter's: 40 s and 40 s.
+    fn default() -> Self {
+        Self {
+            warmup_s: 40.0,
+            measure_s: 40.0,
+        }
+    }
+}
+
+/// Frames for a run, whatever makes them.
+pub trait FrameSource {
+    /// The next step's vehicles; `false` when there is no more.
+    ///
+    /// # Errors
+    /// Whatever keeps the traffic from going on.
+    fn next_frame(&mut self, frame: &mut Frame) -> Result<bool, RunError>;
+}
+
+impl<S: Source> FrameSource for S {
+    fn next_frame(&mut self, frame: &mut Frame) -> Result<bool, RunError> {
+        Source::next_frame(self, frame).map_err(|error| RunError::Traffic(error.to_string()))
+    }
+}
+
+/// Why a run cannot go on.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// The traffic broke off.
+    #[error("traffic: {0}")]
+    Traffic(String),
+    /// The traffic ends before the measured window does.
+    #[error(
+        "traffic: it ends after {found_s} s, expected {needed_s} s (warm-up and measurement); shorten them or record more"
+    )]
+    TooShort {
+        /// What there was.
+        found_s: f64,
+        /// What was asked for.
+        needed_s: f64,
+    },
+    /// The window is empty, too long or not whole cycles.
+    #[error("{field}: found {found}, expected {expected}")]
+    Options {
+        /// Which option.
+        field: &'static str,
+        /// Its value.
+        found: f64,
+        /// What it may be.
+        expected: String,
+    },
+}
+
+/// What a run of one seed gives.
+#[derive(Debug, Clone, Default)]
+pub struct SeedOutcome {
+    /// What all arms share.
+    pub shared: SharedOutcome,
+    /// By arm, in the order given.
+    pub arms: Vec<Outcome>,
+    /// Rows of cycles by arm, of the measured window.
+    pub cycles: Vec<Vec<CycleRow>>,
+    /// Where the time went.
+    pub timing: Timing,
+}
+
+/// One arm at work.
+#[derive(Debug)]
+struct ArmRun {
+    arm: Arm,
+    group: usize,
+    lane: usize,
+    kind: Kind,
+    air: Air,
+    /// What everyone learned from reports and broadcasts.
+    known: Matrix<Stamp>,
+    ledger: Ledger,
+    receivers: Vec<u32>,
+    /// Reports of sender-side arms in this step: sender, objects, bytes.
+    reports: Vec<(u32, Vec<u32>, u32)>,
+}
+
+#[derive(Debug)]
+enum Kind {
+    /// Beacons only; the oracle differs in what the metric counts as known.
+    Silent,
+    Senders(Senders),
+    Hosted(Box<Hosted>),
+}
+
+/// Runs all arms of one seed.
+///
+/// The outcome of an arm does not depend on which others run with it, nor on their order.
+///
+/// # Errors
+/// The window is senseless, or the traffic breaks off or ends too early.
+pub fn simulate(
+    prepared: &Prepared,
+    traffic: &mut dyn FrameSource,
+    arms: &[Arm],
+    seed: u64,
+    options: &RunOptions,
+    observer: &mut dyn Observer,
+) -> Result<SeedOutcome, RunError> {
+    Run::new(prepared, arms, seed, options, None)?.finish(traffic, observer)
+}
+
+/// A run under way.
+#[derive(Debug)]
+pub(crate) struct Run<'p> {
+    shared: Shared<'p>,
+    spoken: Spoken,
+    sizes: Sizes,
+    arms: Vec<ArmRun>,
+    groups: Vec<BeaconLanes>,
+    beacon_phase: Vec<u32>,
+    report_phase: Vec<u32>,
+    warmup: u32,
+    steps: u32,
+    outcome: SharedOutcome,
+    present: metric::Presence,
+}
+
+impl<'p> Run<'p> {
+    /// `margin_m` takes the place of the scenario's d_min, for calibration.
+    pub(crate) fn new(
+        prepared: &'p Prepared,
+        arms: &[Arm],
+        seed: u64,
+        options: &RunOptions,
+        margin_m: Option<f64>,
+    ) -> Result<Self, RunError> {
+        let cycle_s = f64::from(prepared.timeline.cycle) * STEP_S;
+        let cycles = |field, seconds: f64, least: f64| {
+            let cycles = (seconds / cycle_s).round();
+            if cycles >= least && seconds <= 100_000.0 && (cycles * cycle_s - seconds).abs() < 1e-6
+            {
+                Ok(cycles as u32 * prepared.timeline.cycle)
+            } else {
+                Err(RunError::Options {
+                    field,
+                    found: seconds,
+                    expected: format!(
+                        "whole cycles of {cycle_s} s, at least {}, at most 100000 s",
+                        least * cycle_s
+                    ),
+                })
+            }
+        };
+        let warmup = cycles("warmup", options.warmup_s, 0.0)?;
+        let steps = warmup + cycles("measure", options.measure_s, 1.0)?;
+        let with_cells = arms.iter().any(|arm| arm.strategy.is_hosted());
+        let margin = margin_m.unwrap_or(prepared.scenario.evaluation.margin_m);
+        let runs: Vec<ArmRun> = arms
+            .iter()
+            .enumerate()
+            .map(|(at, &arm)| ArmRun {
+                arm,
+                group: at / LANES,
+                lane: at % LANES,
+                kind: match arm.strategy {
+                    Strategy::CamOnly | Strategy::Oracle => Kind::Silent,
+                    Strategy::CpmEtsi => Kind::Senders(Senders::new(false)),
+                    Strategy::CpmRmr => Kind::Senders(Senders::new(true)),
+                    _ => Kind::Hosted(Box::new(Hosted::new(arm, seed, prepared))),
+                },
+                air: Air::new(prepared),
+                known: Matrix::default(),
+                ledger: Ledger::new(arm, seed),
+                receivers: Vec::new(),
+                reports: Vec::new(),
+            })
+            .collect();
+        let groups = arms
+            .chunks(LANES)
+            .map(|chunk| BeaconLanes::new(chunk.len()))
+            .collect();
+        Ok(Self {
+            shared: Shared::new(prepared, seed, with_cells, margin),
+            spoken: Spoken::default(),
+            sizes: Sizes::new(prepared.scenario.sizes, &prepared.scenario.protocol),
+            arms: runs,
+            groups,
+            beacon_phase: Vec::new(),
+            report_phase: Vec::new(),
+            warmup,
+            steps,
+            outcome: SharedOutcome {
+                seed,
+                ..SharedOutcome::default()
+            },
+            present: metric::Presence::default(),
+        })
+    }
+
+    /// Runs to the end.
+    pub(crate) fn finish(
+        mut self,
+        traffic: &mut dyn FrameSource,
+        observer: &mut dyn Observer,
+    ) -> Result<SeedOutcome, RunError> {
+        for step in 0..self.steps {
+            self.step(step, traffic, observer)?;
+        }
+        self.outcome.vehicles = self.present.vehicles();
+        self.outcome.participants = self.present.participants();
+        self.outcome.tiles = self.present.tiles();
+        let mut result = SeedOutcome {
+            shared: self.outcome,
+            timing: self.shared.timing,
+            ..SeedOutcome::default()
+        };
+        for run in self.arms {
+            let statistics = &self.groups[run.group].statistics[run.lane];
+            let (outcome, cycles) = run.ledger.finish(&run.air, statistics);
+            result.arms.push(outcome);
+            result.cycles.push(cycles);
+        }
+        Ok(result)
+    }
+
+    /// One step.
+    pub(crate) fn step(
+        &mut self,
+        step: u32,
+        traffic: &mut dyn FrameSource,
+        observer: &mut dyn Observer,
+    ) -> Result<(), RunError> {
+        let clock = Clock::now();
+        if !traffic.next_frame(&mut self.shared.frame)? {
+            return Err(RunError::TooShort {
+                found_s: f64::from(step) * STEP_S,
+                needed_s: f64::from(self.steps) * STEP_S,
+            });
+        }
+        self.shared.timing.traffic_s += clock.elapsed().as_secs_f64();
+        let measured = step >= self.warmup;
+        if self.shared.advance(step, measured) {
+            for run in &mut self.arms {
+                run.known.each(rebase);
+                if let Kind::Senders(senders) = &mut run.kind {
+                    senders.included.each(rebase);
+                }
+            }
+            for group in &mut self.groups {
+                group.heard.each(|lanes| lanes.iter_mut().for_each(rebase));
+            }
+        }
+        if step == self.warmup {
+            for run in &mut self.arms {
+                run.air.traffic = Default::default();
+            }
+        }
+        self.begin(measured, observer);
+        let clock = Clock::now();
+        self.beacons_and_reports(measured, observer);
+        self.shared.timing.beacons_s += clock.elapsed().as_secs_f64();
+        let clock = Clock::now();
+        self.deliver_reports();
+        if self.shared.is_decision() {
+            self.serve(measured, observer);
+        }
+        self.shared.timing.arms_s += clock.elapsed().as_secs_f64();
+        if self.shared.is_decision() && measured {
+            let clock = Clock::now();
+            self.measure(observer);
+            self.shared.timing.metric_s += clock.elapsed().as_secs_f64();
+        }
+        for run in &mut self.arms {
+            run.air.end();
+        }
+        Ok(())
+    }
+
+    /// Makes room, forgets who left, and opens the step on the channel.
+    fn begin(&mut self, measured: bool, observer: &mut dyn Observer) {
+        let shared = &self.shared;
+        let size = shared.slots.len();
+        self.beacon_phase.resize(size, 0);
+        self.report_phase.resize(size, 0);
+        for &slot in &shared.taken {
+            let p = &shared.prepared.scenario.protocol;
+            let agent = shared.agent(slot);
+            let steps = |d: covey_protocol::Duration| (d.micros() / covey_traffic::STEP_US) as u32;
+            self.beacon_phase[slot as usize] = steps(p.beacon_phase(agent));
+            self.report_phase[slot as usize] = steps(p.report_phase(agent));
+        }
+        for group in &mut self.groups {
+            group.heard.grow(size);
+            group.hosts.resize(size, 0);
+            for &slot in &shared.left {
+                group.heard.clear(slot);
+            }
+        }
+        for run in &mut self.arms {
+            run.known.grow(size);
+            let group = &mut self.groups[run.group];
+            match &mut run.kind {
+                Kind::Silent => {}
+                Kind::Senders(senders) => senders.included.grow(size),
+                Kind::Hosted(hosted) => hosted.begin(shared, &mut group.hosts, run.lane),
+            }
+            for &slot in &shared.left {
+                run.known.clear(slot);
+                if let Kind::Senders(senders) = &mut run.kind {
+                    senders.included.clear(slot);
+                }
+            }
+            run.air.begin(shared);
+            group.begin(shared, run.lane, &run.air);
+        }
+        if measured {
+            self.present.note(shared);
+            for vehicle in &shared.frame.vehicles {
+                self.outcome.speed.add(vehicle.speed);
+            }
+        }
+        let participates: Vec<bool> = shared
+            .places
+            .iter()
+            .map(|&slot| shared.participant[slot as usize])
+            .collect();
+        observer.step(&StepView {
+            step: shared.step,
+            now: shared.now(),
+            measured,
+            vehicles: &shared.frame.vehicles,
+            participates: &participates,
+        });
+    }
+
+    /// Offers all beacons and reports of the step, decides which are carried, and delivers the beacons.
+    fn beacons_and_reports(&mut self, measured: bool, observer: &mut dyn Observer) {
+        let shared = &self.shared;
+        let phase = shared.step % shared.prepared.timeline.beacon;
+        let senders: Vec<u32> = shared
+            .participants
+            .iter()
+            .copied()
+            .filter(|&slot| self.beacon_phase[slot as usize] == phase)
+            .collect();
+        self.spoken.speak(shared, &senders);
+        let beacon_bytes = self.sizes.beacon();
+        let thinning = air::thinning(shared, BEACON);
+        let mut carried = vec![vec![0u16; senders.len()]; self.groups.len()];
+        for run in &mut self.arms {
+            for &slot in &senders {
+                let mut digest = 0;
+                if let Kind::Hosted(hosted) = &run.kind
+                    && hosted.digest_due(shared, slot)
+                    && let Some(made) = self
+                        .spoken
+                        .beacon(slot, shared.step)
+                        .and_then(|beacon| beacon.digest.as_ref())
+                {
+                    digest = made.encoded_len() as u32;
+                    if measured {
+                        run.ledger.outcome.digest_bytes.add(f64::from(digest));
+                    }
+                }
+                let bytes = beacon_bytes + digest;
+                run.air
+                    .offer(shared, &thinning, slot, BEACON, bytes, digest);
+            }
+            run.compose_reports(
+                shared,
+                &mut self.spoken,
+                &self.groups[run.group],
+                &self.report_phase,
+                &self.sizes,
+            );
+            run.air.carry();
+            for (mask, &carried) in carried[run.group].iter_mut().zip(&run.air.carried) {
+                *mask |= u16::from(carried) << run.lane;
+            }
+        }
+        let reception = air::reception(shared, BEACON);
+        let mut delivered = vec![[0u64; LANES]; self.groups.len()];
+        let mut in_range = 0u64;
+        for (at, &slot) in senders.iter().enumerate() {
+            in_range += shared.links.range(slot).len() as u64;
+            for ((group, masks), delivered) in
+                self.groups.iter_mut().zip(&carried).zip(&mut delivered)
+            {
+                group.deliver(shared, &reception, slot, masks[at], measured, delivered);
+            }
+        }
+        for run in &mut self.arms {
+            let traffic = &mut run.air.traffic[BEACON as usize];
+            let delivered = delivered[run.group][run.lane];
+            let thinned: u64 = senders
+                .iter()
+                .zip(&carried[run.group])
+                .filter(|&(_, mask)| mask >> run.lane & 1 == 0)
+                .map(|(&slot, _)| shared.links.range(slot).len() as u64)
+                .sum();
+            traffic.messages += senders.len() as u64;
+            traffic.bytes += run.air.offers[..senders.len()]
+                .iter()
+                .map(|offer| u64::from(offer.bytes))
+                .sum::<u64>();
+            traffic.in_range += in_range;
+            traffic.delivered += delivered;
+            traffic.thinned += thinned;
+            traffic.lost += in_range - delivered - thinned;
+            run.ledger.receptions += delivered;
+            // What is left of the carried flags is the reports'.
+            run.air.carried.drain(..senders.len());
+        }
+        if observer.wants_messages() {
+            self.tell_messages(&senders, observer);
+        }
+    }
+
+    /// Tells an observer what was offered in this step, broadcasts apart.
+    fn tell_messages(&self, senders: &[u32], observer: &mut dyn Observer) {
+        let shared = &self.shared;
+        let tile = |slot: u32| shared.prepared.tiles.tile(shared.tile[slot as usize]);
+        for (number, run) in self.arms.iter().enumerate() {
+            for &slot in senders {
+                let Some(beacon) = self.spoken.beacon(slot, shared.step) else {
+                    continue;
+                };
+                let mut beacon = beacon.clone();
+                let digest = match &run.kind {
+                    Kind::Hosted(hosted) => hosted.digest_due(shared, slot),
+                    _ => false,
+                };
+                if !digest {
+                    beacon.digest = None;
+                }
+                observer.message(number, shared.now(), tile(slot), &Message::Beacon(beacon));
+            }
+            match &run.kind {
+                Kind::Silent => {}
+                Kind::Senders(_) => {
+                    for (slot, objects, _) in &run.reports {
+                        let objects = objects.iter();
+                        let report = Report {
+                            sender: shared.agent(*slot),
+                            at: shared.now(),
+                            objects: objects
+                                .map(|&object| shared.object(object, shared.sensed_step))
+                                .collect(),
+                        };
+                        let message = Message::Report(report);
+                        observer.message(number, shared.now(), tile(*slot), &message);
+                    }
+                }
+                Kind::Hosted(hosted) => {
+                    for (slot, report) in hosted.reports() {
+                        let message = Message::Report(report.clone());
+                        observer.message(number, shared.now(), tile(slot), &message);
+                    }
+                }
+            }
+        }
+    }
+
+    fn deliver_reports(&mut self) {
+        let shared = &self.shared;
+        for run in &mut self.arms {
+            let group = &self.groups[run.group];
+            let carried = std::mem::take(&mut run.air.carried);
+            match &mut run.kind {
+                Kind::Silent => {}
+                Kind::Senders(_) => {
+                    let reception = air::reception(shared, REPORT);
+                    let stamp = shared.stamp(shared.sensed_step);
+                    for ((sender, objects, bytes), &carried) in run.reports.iter().zip(&carried) {
+                        run.air.deliver(
+                            shared,
+                            &reception,
+                            *sender,
+                            REPORT,
+                            *bytes,
+                            carried,
+                            &mut run.receivers,
+                        );
+                        run.ledger.receptions += (run.receivers.len() * objects.len()) as u64;
+                        for &object in objects {
+                            run.known.learn(object, &run.receivers, stamp);
+                        }
+                    }
+                }
+                Kind::Hosted(hosted) => {
+                    hosted.hear(shared, &self.spoken, &group.heard_by_hosts, run.lane);
+                    hosted.deliver_reports(
+                        shared,
+                        &mut run.air,
+                        &carried,
+                        &mut run.known,
+                        &mut run.ledger.receptions,
+                    );
+                    hosted.inform(shared, &mut self.spoken, &run.air);
+                }
+            }
+            run.air.carried = carried;
+        }
+    }
+
+    /// Hosts are found, decide, and broadcast.
+    fn serve(&mut self, measured: bool, observer: &mut dyn Observer) {
+        for (number, run) in self.arms.iter_mut().enumerate() {
+            let Kind::Hosted(hosted) = &mut run.kind else {
+                continue;
+            };
+            let group = &mut self.groups[run.group];
+            hosted.elect(
+                &self.shared,
+                &mut self.spoken,
+                &group.heard,
+                &mut group.hosts,
+                run.lane,
+                &mut run.ledger.outcome,
+                measured,
+            );
+            run.air.offers.clear();
+            let retention = measured.then_some(&mut run.ledger.outcome.retention_scores);
+            let broadcasts = hosted.serve(
+                &mut self.shared,
+                &mut self.spoken,
+                &mut run.air,
+                &self.sizes,
+                number,
+                observer,
+                retention,
+            );
+            let told = if observer.wants_messages() {
+                &broadcasts[..]
+            } else {
+                &[]
+            };
+            for (slot, broadcast, _) in told {
+                let tile = self
+                    .shared
+                    .prepared
+                    .tiles
+                    .tile(self.shared.tile[*slot as usize]);
+                let message = Message::Broadcast(broadcast.clone());
+                observer.message(number, self.shared.now(), tile, &message);
+            }
+            run.air.carry();
+            hosted.deliver_broadcasts(
+                &self.shared,
+                &mut run.air,
+                &broadcasts,
+                &mut run.known,
+                &mut group.hosts,
+                run.lane,
+                &mut run.ledger.receptions,
+            );
+            if measured {
+                run.ledger.serve(&hosted.served);
+            }
+        }
+    }
+
+    fn measure(&mut self, observer: &mut dyn Observer) {
+        let mut evaluation = metric::Evaluation::new(&self.shared);
+        for (number, run) in self.arms.iter_mut().enumerate() {
+            let served = match &run.kind {
+                Kind::Hosted(hosted) => &hosted.served[..],
+                _ => &[],
+            };
+            let knowledge = metric::Knowledge {
+                beacons: &self.groups[run.group].heard,
+                lane: run.lane,
+                known: &run.known,
+                oracle: run.arm.strategy == Strategy::Oracle,
+            };
+            run.ledger.measure(
+                &self.shared,
+                &mut evaluation,
+                &knowledge,
+                &run.air,
+                served,
+                number,
+                observer,
+            );
+        }
+    }
+}
+
+impl ArmRun {
+    /// Composes the reports that are due in this step and offers them.
+    fn compose_reports(
+        &mut self,
+        shared: &Shared<'_>,
+        spoken: &mut Spoken,
+        group: &BeaconLanes,
+        report_phase: &[u32],
+        sizes: &Sizes,
+    ) {
+        match &mut self.kind {
+            Kind::Silent => {}
+            Kind::Senders(senders) => {
+                self.reports.clear();
+                let thinning = air::thinning(shared, REPORT);
+                let phase = shared.phase();
+                let mut objects = Vec::new();
+                for &slot in &shared.participants {
+                    if report_phase[slot as usize] != phase {
+                        continue;
+                    }
+                    let said = senders.compose(
+                        shared,
+                        slot,
+                        &self.known,
+                        &group.heard,
+                        self.lane,
+                        &mut objects,
+                    );
+                    if let Some(sensor) = said {
+                        let bytes = sizes.report(objects.len(), sensor);
+                        self.air.offer(shared, &thinning, slot, REPORT, bytes, 0);
+                        self.reports.push((slot, objects.clone(), bytes));
+                    }
+                }
+            }
+            Kind::Hosted(hosted) => {
+                hosted.report(
+                    shared,
+                    spoken,
+                    &group.heard,
+                    self.lane,
+                    &mut self.air,
+                    sizes,
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Sender-side arms: everyone reports by the generation rules of TS 103 324, with or without the redundancy mitigation of
+//! TR 103 562.
+//!
+//! An object is due if it was not included before, moved more than 4 m, changed its speed by more than 0.5 m/s or its heading
+//! by more than 4 degrees since it was, or was not included for 1 s. Once a second the message carries sensor information,
+//! with objects or without.
+//!
+//! Mitigation leaves an object out if its own beacon was decoded within the last second, or another's report of it was (one
+//! is enough), or the last report of it is within 4 m and 0.5 m/s of its present state. What is left is cut to the 32 that
+//! were longest not reported by anyone.
+
+use crate::awareness::{BeaconMatrix, Matrix, Stamp};
+use crate::prepared::STEP_S;
+use crate::shared::Shared;
+
+const MOVED_M: f64 = 4.0;
+const SPEED_M_PER_S: f64 = 0.5;
+const HEADING_RAD: f64 = 4.0 / 180.0 * std::f64::consts::PI;
+const MOST_OBJECTS: usize = 32;
+/// Longest time between two inclusions, between two messages with sensor information, and for which others count.
+const WINDOW_S: f64 = 1.0;
+
+/// The senders' memory.
+#[derive(Debug, Default)]
+pub(crate) struct Senders {
+    mitigation: bool,
+    /// When each sender last included each object, by object and sender.
+    pub(crate) included: Matrix<Stamp>,
+    ranked: Vec<(Stamp, u32)>,
+}
+
+impl Senders {
+    /// Senders with or without redundancy mitigation.
+    pub(crate) fn new(mitigation: bool) -> Self {
+        Self {
+            mitigation,
+            ..Self::default()
+        }
+    }
+
+    /// What `sender` reports in this step: objects into `out`, and whether sensor information is due. None where there is
+    /// nothing to say.
+    pub(crate) fn compose(
+        &mut self,
+        shared: &Shared<'_>,
+        sender: u32,
+        reported: &Matrix<Stamp>,
+        heard: &BeaconMatrix,
+        lane: usize,
+        out: &mut Vec<u32>,
+    ) -> Option<bool> {
+        out.clear();
+        self.ranked.clear();
+        let window = (WINDOW_S / STEP_S) as u32;
+        let sensed = shared.sensed_step;
+        let recent = |stamp: Stamp| stamp > 0 && sensed < shared.step_of(stamp) + window;
+        for &object in shared.seen.of(sender) {
+            let last = self.included.at(object, sender);
+            if recent(last) && !changed(shared, object, shared.step_of(last), true) {
+                continue;
+            }
+            let by_others = reported.at(object, sender);
+            if self.mitigation {
+                let announced = heard.at(object, sender)[lane];
+                let known = recent(by_others)
+                    || by_others > 0
+                        && remembered(shared, by_others)
+                        && !changed(shared, object, shared.step_of(by_others), false);
+                if recent(announced) || known {
+                    continue;
+                }
+            }
+            self.ranked.push((last.max(by_others), object));
+        }
+        if self.mitigation && self.ranked.len() > MOST_OBJECTS {
+            self.ranked
+                .sort_unstable_by_key(|&(stamp, object)| (stamp, shared.slots.id(object)));
+            self.ranked.truncate(MOST_OBJECTS);
+        }
+        let stamp = shared.stamp(sensed);
+        for &(_, object) in &self.ranked {
+            self.included.row_mut(object)[sender as usize] = stamp;
+            out.push(object);
+        }
+        let cycles = (WINDOW_S / STEP_S) as u64 / u64::from(shared.prepared.timeline.cycle);
+        let cycle = u64::from(shared.step / shared.prepared.timeline.cycle);
+        let sensor =
+            (cycle.wrapping_add(shared.agent(sender).mixed() >> 8)).is_multiple_of(cycles.max(1));
+        (sensor || !out.is_empty()).then_some(sensor)
+    }
+}
+
+/// Its state at that time is still at hand.
+fn remembered(shared: &Shared<'_>, stamp: Stamp) -> bool {
+    shared.step - shared.step_of(stamp) < crate::shared::RING as u32
+}
+
+/// The object's state at the newest sensing differs from that at step `then`.
+fn changed(shared: &Shared<'_>, object: u32, then: u32, heading: bool) -> bool {
+    let now = &shared.moment(object, shared.sensed_step).state;
+    let then = &shared.moment(object, then).state;
+    let turned = (now.heading - then.heading)
+        .sin()
+        .atan2((now.heading - then.heading).cos())
+        .abs();
+    now.position.distance(then.position) > MOVED_M
+        || (now.speed - then.speed).abs() > SPEED_M_PER_S
+        || heading && turned > HEADING_RAD
+}

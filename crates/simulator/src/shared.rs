@@ -1,0 +1,560 @@
+//! What all arms of a seed share, step by step: traffic, sight, links, relevance. None of it depends on who transmits.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::time::Instant as Clock;
+
+use covey_protocol::messages::{AgentState, Confidence, ObjectState, PathCell, Size};
+use covey_protocol::{AgentId, Cell, Duration, Instant, ObjectId, Position, Tile};
+use covey_radio::draw::{Draws, Purpose};
+use covey_radio::{Blockage, FadingDraws, LinkGeometry, LinkState, PairFading, PairLink};
+use covey_traffic::STEP_US;
+use covey_world::paths::{BeaconState, PathBuffer, RelevantPairs, RiskCell};
+use covey_world::sight::{self, Scratch};
+use covey_world::{Frame, Point, VehicleState, paths};
+
+use crate::awareness::{Matrix, Stamp};
+use crate::outcome::Timing;
+use crate::prepared::Prepared;
+use crate::slots::{NO_SLOT, Slots};
+
+/// Steps of vehicle states that are remembered.
+pub(crate) const RING: usize = 64;
+/// Draws of who participates.
+const EQUIPMENT: Purpose = Purpose::custom(1);
+/// After this many steps stamps are counted from a new origin.
+const REBASE_AT: u32 = 60_000;
+const REBASE_BY: u16 = 30_000;
+
+/// Hashes pairs of vehicle numbers. Nothing depends on the order of the map.
+type Mix = BuildHasherDefault<PairHasher>;
+
+#[derive(Debug, Default)]
+pub(crate) struct PairHasher(u64);
+
+impl Hasher for PairHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_u64(u64::from(byte));
+        }
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.0 = AgentId(self.0 ^ word).mixed();
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+/// A vehicle's state at one step.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Moment {
+    /// In the grid frame, as beacons tell it.
+    pub(crate) state: AgentState,
+    /// In the map's plane.
+    pub(crate) map: Point,
+    pub(crate) map_heading: f64,
+}
+
+/// Lists by place, flat.
+#[derive(Debug, Clone)]
+pub(crate) struct Lists<T> {
+    begin: Vec<u32>,
+    items: Vec<T>,
+}
+
+impl<T> Default for Lists<T> {
+    fn default() -> Self {
+        Self {
+            begin: Vec::new(),
+            items: Vec::new(),
+        }
+    }
+}
+
+impl<T> Lists<T> {
+    /// The list of a place; empty where there is none.
+    pub(crate) fn of(&self, slot: u32) -> &[T] {
+        match (
+            self.begin.get(slot as usize),
+            self.begin.get(slot as usize + 1),
+        ) {
+            (Some(&a), Some(&b)) => &self.items[a as usize..b as usize],
+            _ => &[],
+        }
+    }
+}
+
+/// Links of participants, by sender.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Links {
+    begin: Vec<u32>,
+    /// Receivers' places.
+    pub(crate) receivers: Vec<u32>,
+    /// Receivers' numbers, for draws.
+    pub(crate) ids: Vec<u32>,
+    pub(crate) links: Vec<PairLink>,
+}
+
+impl Links {
+    /// Where the links of a sender are.
+    pub(crate) fn range(&self, sender: u32) -> std::ops::Range<usize> {
+        match (
+            self.begin.get(sender as usize),
+            self.begin.get(sender as usize + 1),
+        ) {
+            (Some(&a), Some(&b)) => a as usize..b as usize,
+            _ => 0..0,
+        }
+    }
+}
+
+/// The shared part of a run.
+#[derive(Debug)]
+pub(crate) struct Shared<'p> {
+    pub(crate) prepared: &'p Prepared,
+    pub(crate) seed: u64,
+    pub(crate) step: u32,
+    /// The step that stamp 1 stands for.
+    pub(crate) origin: u32,
+    pub(crate) frame: Frame,
+    pub(crate) slots: Slots,
+    /// Place by index in the frame.
+    pub(crate) places: Vec<u32>,
+    /// Places left and taken in this step.
+    pub(crate) left: Vec<u32>,
+    pub(crate) taken: Vec<u32>,
+    /// Index in the frame by place; [`NO_SLOT`] for free places.
+    pub(crate) index: Vec<u32>,
+    pub(crate) participant: Vec<bool>,
+    /// Participants' places, ascending.
+    pub(crate) participants: Vec<u32>,
+    /// Since which step a place is taken.
+    pub(crate) appeared: Vec<u32>,
+    /// Tile by place.
+    pub(crate) tile: Vec<u32>,
+    ring: Vec<Vec<Moment>>,
+    /// The step of the newest sensing.
+    pub(crate) sensed_step: u32,
+    /// Objects seen at that step, by observer.
+    pub(crate) seen: Lists<u32>,
+    /// Cells seen at that step, by observer.
+    pub(crate) cells: Lists<Cell>,
+    /// Newest own sensing, by object and observer.
+    pub(crate) sensed: Matrix<Stamp>,
+    /// Newest sensing by any participant, by object.
+    pub(crate) sensed_by_any: Vec<Stamp>,
+    /// Whether cells are wanted at all.
+    pub(crate) with_cells: bool,
+    pub(crate) links: Links,
+    /// Fading by unordered pair, with the step of its last update.
+    fading: HashMap<u64, (PairFading, u32), Mix>,
+    relevance: paths::Relevance,
+    pub(crate) relevant: RelevantPairs,
+    pub(crate) timing: Timing,
+    scratch: Scratch,
+    buffers: Buffers,
+}
+
+#[derive(Debug, Default)]
+struct Buffers {
+    objects: Vec<u32>,
+    cells: Vec<(i32, i32)>,
+    onward: Vec<sight::Link>,
+    pairs: Vec<(u32, u32, PairLink)>,
+    next: Vec<u32>,
+    path: PathBuffer,
+    risk: Vec<RiskCell>,
+}
+
+impl<'p> Shared<'p> {
+    pub(crate) fn new(prepared: &'p Prepared, seed: u64, with_cells: bool, margin_m: f64) -> Self {
+        let scenario = &prepared.scenario;
+        let mut relevance = scenario.evaluation.relevance(&scenario.protocol);
+        relevance.margin = margin_m;
+        Self {
+            prepared,
+            seed,
+            step: 0,
+            origin: 0,
+            frame: Frame::default(),
+            slots: Slots::default(),
+            places: Vec::new(),
+            left: Vec::new(),
+            taken: Vec::new(),
+            index: Vec::new(),
+            participant: Vec::new(),
+            participants: Vec::new(),
+            appeared: Vec::new(),
+            tile: Vec::new(),
+            ring: vec![Vec::new(); RING],
+            sensed_step: 0,
+            seen: Lists::default(),
+            cells: Lists::default(),
+            sensed: Matrix::default(),
+            sensed_by_any: Vec::new(),
+            with_cells,
+            links: Links::default(),
+            fading: HashMap::default(),
+            relevance: paths::Relevance::new(
+                prepared.predictor.clone(),
+                prepared.conflicts.clone(),
+                relevance,
+            ),
+            relevant: RelevantPairs::new(),
+            timing: Timing::default(),
+            scratch: Scratch::default(),
+            buffers: Buffers::default(),
+        }
+    }
+
+    /// The present.
+    pub(crate) fn now(&self) -> Instant {
+        self.instant(self.step)
+    }
+
+    /// The time of a step.
+    pub(crate) fn instant(&self, step: u32) -> Instant {
+        Instant::from_micros(i64::from(step) * STEP_US)
+    }
+
+    /// The stamp of a step.
+    pub(crate) fn stamp(&self, step: u32) -> Stamp {
+        (step + 1).saturating_sub(self.origin) as Stamp
+    }
+
+    /// The step of a stamp that is not zero.
+    pub(crate) fn step_of(&self, stamp: Stamp) -> u32 {
+        u32::from(stamp) + self.origin - 1
+    }
+
+    /// A vehicle's state at a step of the last [`RING`].
+    pub(crate) fn moment(&self, slot: u32, step: u32) -> &Moment {
+        &self.ring[step as usize % RING][slot as usize]
+    }
+
+    /// A vehicle's present state.
+    pub(crate) fn here(&self, slot: u32) -> &Moment {
+        self.moment(slot, self.step)
+    }
+
+    /// The agent at a place.
+    pub(crate) fn agent(&self, slot: u32) -> AgentId {
+        AgentId(u64::from(self.slots.id(slot)))
+    }
+
+    /// The place of an object, if it is present.
+    pub(crate) fn slot_of(&self, object: ObjectId) -> Option<u32> {
+        self.slots.of(u32::try_from(object.0).ok()?)
+    }
+
+    /// Steps into the cycle.
+    pub(crate) fn phase(&self) -> u32 {
+        self.step % self.prepared.timeline.cycle
+    }
+
+    /// This step is that of the hosts' decision and of the metric.
+    pub(crate) fn is_decision(&self) -> bool {
+        self.phase() == self.prepared.timeline.decision
+    }
+
+    /// Sensors look at this step.
+    pub(crate) fn is_sensing(&self) -> bool {
+        self.step.is_multiple_of(self.prepared.timeline.beacon)
+    }
+
+    /// Takes in the frame of the next step, which the caller put into `self.frame`. Gives whether stamps have a new origin:
+    /// all matrices must then be moved by [`rebase`].
+    pub(crate) fn advance(&mut self, step: u32, evaluate: bool) -> bool {
+        self.step = step;
+        let rebased = step - self.origin >= REBASE_AT;
+        if rebased {
+            self.origin += u32::from(REBASE_BY);
+            self.sensed.each(rebase);
+            self.sensed_by_any.iter_mut().for_each(rebase);
+        }
+        self.place();
+        if self.is_sensing() {
+            let clock = Clock::now();
+            self.sense();
+            self.timing.sight_s += clock.elapsed().as_secs_f64();
+            let clock = Clock::now();
+            self.link();
+            self.timing.links_s += clock.elapsed().as_secs_f64();
+        }
+        if evaluate && self.is_decision() {
+            let clock = Clock::now();
+            self.relevance.step(&self.frame, &mut self.relevant);
+            self.timing.paths_s += clock.elapsed().as_secs_f64();
+        }
+        rebased
+    }
+
+    /// Gives vehicles their places and states.
+    fn place(&mut self) {
+        let ids = self.frame.vehicles.iter().map(|v| v.id.0);
+        self.slots.update(
+            self.step,
+            ids,
+            &mut self.places,
+            &mut self.left,
+            &mut self.taken,
+        );
+        let size = self.slots.len();
+        self.index.clear();
+        self.index.resize(size, NO_SLOT);
+        self.participant.resize(size, false);
+        self.appeared.resize(size, 0);
+        self.tile.resize(size, 0);
+        self.sensed_by_any.resize(size, 0);
+        self.sensed.grow(size);
+        for &slot in &self.left {
+            self.sensed.clear(slot);
+            self.sensed_by_any[slot as usize] = 0;
+            self.participant[slot as usize] = false;
+        }
+        let equipment = Draws::new(self.seed, EQUIPMENT, 0, 0);
+        for &slot in &self.taken {
+            let id = self.slots.id(slot);
+            let share = equipment.at(id, 0).uniform();
+            self.participant[slot as usize] = share < self.prepared.scenario.penetration;
+            self.appeared[slot as usize] = self.step;
+        }
+        self.participants.clear();
+        let grid = &self.prepared.grid;
+        let tile_m = self.prepared.scenario.protocol.tile_m;
+        let mut moments = std::mem::take(&mut self.ring[self.step as usize % RING]);
+        moments.resize(size, Moment::default());
+        for (at, (vehicle, &slot)) in self.frame.vehicles.iter().zip(&self.places).enumerate() {
+            self.index[slot as usize] = at as u32;
+            let moment = moment(grid, self.prepared.azimuth, vehicle);
+            moments[slot as usize] = moment;
+            let tile = Tile::containing(moment.state.position, tile_m);
+            self.tile[slot as usize] = self.prepared.tiles.number(tile);
+        }
+        self.ring[self.step as usize % RING] = moments;
+        for slot in 0..size as u32 {
+            if self.participant[slot as usize] && self.index[slot as usize] != NO_SLOT {
+                self.participants.push(slot);
+            }
+        }
+    }
+
+    fn sense(&mut self) {
+        self.sensed_step = self.step;
+        let stamp = self.stamp(self.step);
+        let observed = self.prepared.sight.observe(&self.frame.vehicles);
+        let buffers = &mut self.buffers;
+        for lists in [&mut self.seen.begin, &mut self.cells.begin] {
+            lists.clear();
+            lists.push(0);
+        }
+        self.seen.items.clear();
+        self.cells.items.clear();
+        for slot in 0..self.slots.len() {
+            let at = self.index[slot];
+            if at != NO_SLOT {
+                let mut view = observed.view(at, &mut self.scratch);
+                view.objects(&mut buffers.objects);
+                if self.with_cells && self.participant[slot] {
+                    view.cells(&self.prepared.grid, &mut buffers.cells);
+                    let cells = buffers.cells.iter();
+                    self.cells
+                        .items
+                        .extend(cells.map(|&(ix, iy)| Cell { ix, iy }));
+                }
+                for &object in &buffers.objects {
+                    let object = self.places[object as usize];
+                    self.seen.items.push(object);
+                    self.sensed.row_mut(object)[slot] = stamp;
+                    if self.participant[slot] {
+                        self.sensed_by_any[object as usize] = stamp;
+                    }
+                }
+            }
+            self.seen.begin.push(self.seen.items.len() as u32);
+            self.cells.begin.push(self.cells.items.len() as u32);
+        }
+    }
+
+    fn link(&mut self) {
+        let observed = self.prepared.sight.observe(&self.frame.vehicles);
+        let channel = &self.prepared.channel;
+        let ranges = channel.parameters();
+        let draws = FadingDraws::new(self.seed, u64::from(self.step));
+        let buffers = &mut self.buffers;
+        buffers.pairs.clear();
+        let last_update = self.step.saturating_sub(self.prepared.timeline.beacon);
+        for &slot in &self.participants {
+            let at = self.index[slot as usize];
+            observed.links_onward(at, &mut self.scratch, &mut buffers.onward);
+            let vehicle = &self.frame.vehicles[at as usize];
+            for link in &buffers.onward {
+                let other = self.places[link.other as usize];
+                if !self.participant[other as usize] {
+                    continue;
+                }
+                let peer = &self.frame.vehicles[link.other as usize];
+                let offset = vehicle.position - peer.position;
+                let antennas = [vehicle.body.height, peer.body.height];
+                let dz = antennas[0] - antennas[1];
+                let distance = (offset.dot(offset) + dz * dz).sqrt();
+                let (state, case) = match link.state {
+                    sight::LinkState::Clear => (LinkState::Los, None),
+                    sight::LinkState::Vehicle { tallest } => (
+                        LinkState::NlosV {
+                            blocker_height_m: tallest,
+                        },
+                        Some(Blockage::of(antennas, tallest)),
+                    ),
+                    sight::LinkState::Building => (LinkState::Nlos, None),
+                };
+                if distance > ranges.range_m(state.kind()) {
+                    continue;
+                }
+                let mean = match state {
+                    LinkState::Nlos => None,
+                    _ => self.prepared.mean_errors.of(case, distance),
+                };
+                let pair = match mean {
+                    Some(error) => PairLink::new(distance, 1.0 - error),
+                    None => {
+                        let id = peer.id.0;
+                        let (low, high) = (id.min(vehicle.id.0), id.max(vehicle.id.0));
+                        let key = u64::from(low) << 32 | u64::from(high);
+                        let (fading, updated) = self
+                            .fading
+                            .entry(key)
+                            .or_insert((PairFading::default(), self.step));
+                        // A pair that parted begins anew.
+                        if *updated < last_update {
+                            *fading = PairFading::default();
+                        }
+                        *updated = self.step;
+                        // The order of the ends must not change from update to update.
+                        let (offset, antennas) = if vehicle.id < peer.id {
+                            (offset, antennas)
+                        } else {
+                            (offset * -1.0, [antennas[1], antennas[0]])
+                        };
+                        let geometry = LinkGeometry {
+                            offset_m: [offset.x, offset.y],
+                            antennas_m: antennas,
+                            state,
+                        };
+                        channel.update(fading, &draws, [vehicle.id.0, id], &geometry)
+                    }
+                };
+                if pair.success > 0.0 {
+                    buffers.pairs.push((slot, other, pair));
+                }
+            }
+        }
+        // Now and then, so that pairs that parted do not pile up.
+        if self.step.is_multiple_of(20) {
+            let step = self.step;
+            self.fading.retain(|_, entry| entry.1 == step);
+        }
+        self.tabulate();
+    }
+
+    /// Lists the pairs at both ends.
+    fn tabulate(&mut self) {
+        let Buffers { pairs, next, .. } = &mut self.buffers;
+        let links = &mut self.links;
+        let size = self.slots.len();
+        links.begin.clear();
+        links.begin.resize(size + 1, 0);
+        for &(a, b, _) in pairs.iter() {
+            links.begin[a as usize + 1] += 1;
+            links.begin[b as usize + 1] += 1;
+        }
+        for slot in 0..size {
+            links.begin[slot + 1] += links.begin[slot];
+        }
+        let total = links.begin[size] as usize;
+        links.receivers.resize(total, 0);
+        links.ids.resize(total, 0);
+        links.links.resize(total, PairLink::LOST);
+        next.clear();
+        next.extend_from_slice(&links.begin);
+        let mut put = |at: u32, other: u32, link: PairLink| {
+            let place = next[at as usize] as usize;
+            next[at as usize] += 1;
+            links.receivers[place] = other;
+            links.ids[place] = self.slots.id(other);
+            links.links[place] = link;
+        };
+        for &(a, b, link) in pairs.iter() {
+            put(a, b, link);
+            put(b, a, link);
+        }
+    }
+
+    /// The cells that matter to a vehicle, by its state at a step: what its beacon then told.
+    pub(crate) fn path_of(&mut self, slot: u32, step: u32, out: &mut Vec<PathCell>) {
+        let moment = &self.ring[step as usize % RING][slot as usize];
+        let beacon = BeaconState {
+            position: moment.map,
+            heading: moment.map_heading,
+            speed: moment.state.speed,
+        };
+        let buffers = &mut self.buffers;
+        self.prepared
+            .risk_prior
+            .cells(&beacon, &mut buffers.path, &mut buffers.risk);
+        out.clear();
+        out.extend(buffers.risk.iter().map(|cell| PathCell {
+            cell: Cell {
+                ix: cell.ix,
+                iy: cell.iy,
+            },
+            after: Duration::from_micros(cell.arrival_us),
+            weight: cell.weight,
+        }));
+    }
+
+    /// An object as it was sensed at a step.
+    pub(crate) fn object(&self, slot: u32, step: u32) -> ObjectState {
+        let state = &self.moment(slot, step).state;
+        ObjectState {
+            id: ObjectId(u64::from(self.slots.id(slot))),
+            position: state.position,
+            velocity: state.velocity(),
+            size: state.size,
+            sensed_at: self.instant(step),
+            confidence: Confidence::FULL,
+        }
+    }
+
+    /// Bytes that a tile carries in a cycle.
+    pub(crate) fn cycle_capacity(&self) -> f64 {
+        let p = &self.prepared.scenario.protocol;
+        p.capacity_bytes_per_s * p.cycle_s
+    }
+}
+
+/// Moves a stamp to the new origin; what is older than that is forgotten.
+pub(crate) fn rebase(stamp: &mut Stamp) {
+    *stamp = stamp.saturating_sub(REBASE_BY);
+}
+
+fn moment(grid: &covey_world::GridFrame, azimuth: f64, vehicle: &VehicleState) -> Moment {
+    let p = grid.to_grid(vehicle.position);
+    Moment {
+        state: AgentState {
+            position: Position::new(p.x, p.y),
+            heading: vehicle.heading - azimuth,
+            speed: vehicle.speed,
+            size: Size {
+                length: vehicle.body.length,
+                width: vehicle.body.width,
+                height: vehicle.body.height,
+            },
+        },
+        map: vehicle.position,
+        map_heading: vehicle.heading,
+    }
+}
