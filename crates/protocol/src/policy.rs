@@ -4,7 +4,6 @@
 //! protocol is [`ConditionalCoverage`]; its ablations are masks on the score. Others (random choice, choice by demand) see
 //! the same view and obey the same hard bounds, so that they differ in nothing but the choice.
 
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use crate::admission::{Admission, Decision, Problem, Rules};
@@ -179,12 +178,6 @@ impl Policy for ConditionalCoverage {
             admission.decide_fused(view.rules, view.problem),
             view.parameters,
         )
-    }
-}
-
-impl<P: Policy + ?Sized> Policy for Box<P> {
-    fn plan(&mut self, view: &View<'_>, admission: &mut Admission) -> Plan {
-        (**self).plan(view, admission)
     }
 }
 

@@ -57,12 +57,11 @@ impl Policy for RandomChoice {
         } else {
             stick(rules, problem, members, &others)
         };
-        Plan {
-            decision: Decision {
-                airtime: airtime(rules, before),
-                ..decision
-            },
-        }
+        let decision = Decision {
+            airtime: airtime(rules, before),
+            ..decision
+        };
+        Plan::of(decision, view.parameters)
     }
 }
 

@@ -249,6 +249,8 @@ fn what_the_broadcast_listed_and_is_unchanged_costs_nothing_more() {
     let mut cars = queue();
     for car in &mut cars {
         car.speed = 0.0;
+        // Closed up bumper to bumper, so that the second leader is within reach.
+        car.x = 200.0 + 0.6 * (car.x - 200.0);
     }
     let options = DemandOptions {
         least_gain: 0.01,
