@@ -2,6 +2,8 @@
 //!
 //! `cargo run --release -p covey-simulator --example seed -- scenarios/tamagawa/scenario.toml 1001 40 40 [ARM]...`
 
+#![allow(clippy::print_stdout)]
+
 use covey_simulator::{Arm, Nobody, Prepared, RunOptions, Scenario, simulate};
 use covey_traffic::builtin::Builtin;
 

@@ -1,6 +1,7 @@
 //! The metric: relevant objects that were missed, and what the air carried.
 
 use covey_world::paths::RelevantObject;
+use covey_world::sight::{Observed, Sighting};
 
 use crate::air::{Air, BeaconStatistics};
 use crate::arm::Arm;
@@ -94,11 +95,14 @@ struct Pair {
     object: u32,
     relevant: RelevantObject,
     sensed: Stamp,
+    /// Why the vehicle does not see the object; found when an arm misses it.
+    hidden: Option<Sighting>,
 }
 
 /// What all arms share of one evaluation: relevant pairs that need more than own sensing.
 #[derive(Debug)]
-pub(crate) struct Evaluation {
+pub(crate) struct Evaluation<'a> {
+    observed: Observed<'a>,
     /// Relevant pairs of participants by tile, and of all vehicles.
     relevant: Vec<u64>,
     relevant_all: u64,
@@ -125,10 +129,11 @@ fn age_us(shared: &Shared<'_>, stamp: Stamp) -> Option<i64> {
     (age <= shared.prepared.timeline.soft_state).then(|| i64::from(age) * covey_traffic::STEP_US)
 }
 
-impl Evaluation {
-    pub(crate) fn new(shared: &Shared<'_>) -> Self {
+impl<'a> Evaluation<'a> {
+    pub(crate) fn new(shared: &'a Shared<'_>) -> Self {
         let tiles = shared.prepared.tiles.len();
         let mut evaluation = Self {
+            observed: shared.prepared.sight.observe(&shared.frame.vehicles),
             relevant: vec![0; tiles],
             relevant_all: 0,
             missed_unequipped: 0,
@@ -153,6 +158,7 @@ impl Evaluation {
                     object,
                     relevant: *relevant,
                     sensed,
+                    hidden: None,
                 });
             }
         }
@@ -222,7 +228,7 @@ impl Ledger {
     pub(crate) fn measure(
         &mut self,
         shared: &Shared<'_>,
-        evaluation: &mut Evaluation,
+        evaluation: &mut Evaluation<'_>,
         knowledge: &Knowledge<'_>,
         air: &Air,
         served: &[Served],
@@ -233,11 +239,17 @@ impl Ledger {
         self.missed.clear();
         self.missed.resize(tiles, 0);
         self.misses.clear();
-        for pair in &evaluation.pairs {
+        for pair in &mut evaluation.pairs {
             let told = knowledge.told(shared, pair.object, pair.vehicle);
             if !in_time(shared, told, pair.relevant.deadline_us) {
                 self.missed[shared.tile[pair.vehicle as usize] as usize] += 1;
-                self.note(shared, pair, told);
+                let hidden = *pair.hidden.get_or_insert_with(|| {
+                    let at = |slot: u32| shared.index[slot as usize];
+                    evaluation
+                        .observed
+                        .hidden_by(at(pair.vehicle), at(pair.object))
+                });
+                self.note(shared, pair, told, hidden);
             }
         }
         let outcome = &mut self.outcome;
@@ -297,7 +309,7 @@ impl Ledger {
     }
 
     /// Sorts a missed pair by why it was missed.
-    fn note(&mut self, shared: &Shared<'_>, pair: &Pair, told: Stamp) {
+    fn note(&mut self, shared: &Shared<'_>, pair: &Pair, told: Stamp, hidden: Sighting) {
         let newest = told.max(pair.sensed);
         let age = age_us(shared, newest);
         let misses = &mut self.outcome.misses;
@@ -307,6 +319,12 @@ impl Ledger {
             (true, false) => misses.equipped_unknown += 1,
             (false, true) => misses.unequipped_stale += 1,
             (false, false) => misses.unequipped_unknown += 1,
+        }
+        match hidden {
+            Sighting::Seen => {}
+            Sighting::OutOfRange => misses.out_of_range += 1,
+            Sighting::Vehicle => misses.behind_vehicle += 1,
+            Sighting::Building => misses.behind_building += 1,
         }
         misses.ahead += u64::from(pair.relevant.reasons.ahead());
         let by_any = shared.sensed_by_any[pair.object as usize];
@@ -324,7 +342,7 @@ impl Ledger {
     fn look_around(
         &mut self,
         shared: &Shared<'_>,
-        evaluation: &Evaluation,
+        evaluation: &Evaluation<'_>,
         knowledge: &Knowledge<'_>,
     ) {
         for &slot in &evaluation.sampled {

@@ -111,12 +111,11 @@ impl Prepared {
             .ok_or_else(|| value("grid: not a grid".to_string()))?;
         let mut parameters = scenario.channel.clone();
         parameters.capacity_bytes_per_s = scenario.protocol.capacity_bytes_per_s;
-        let link_range = parameters
-            .range_los_m
-            .max(parameters.range_nlosv_m)
-            .max(parameters.range_nlos_m);
         let channel = Channel::new(parameters).map_err(|error| value(error.to_string()))?;
-        let sight = Sight::new(&map.buildings, scenario.sensing.options(link_range));
+        let sight = Sight::new(
+            &map.buildings,
+            scenario.sensing.options(channel.parameters()),
+        );
         let predictor = Arc::new(Predictor::new(&map.network));
         let conflicts = Arc::new(ConflictTable::new(&map.network, &predictor));
         let risk_prior = RiskPrior::new(

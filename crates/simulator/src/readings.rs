@@ -1,5 +1,6 @@
 //! The readings that only the evaluation needs: what participants sense, what is relevant, what messages weigh.
 
+use covey_radio::ChannelParameters;
 use covey_world::paths::{ReactionDeadline, RelativeSpeed, RelevanceParameters, RelevanceRule};
 use covey_world::sight::{CellRule, ObjectRule, SensorHeight, SightOptions};
 use serde::{Deserialize, Serialize};
@@ -60,9 +61,13 @@ impl Default for Sensing {
 }
 
 impl Sensing {
-    /// The options of sight, with links as far as `link_range_m`.
+    /// The options of sight, with links as far as the channel reaches.
     #[must_use]
-    pub fn options(&self, link_range_m: f64) -> SightOptions {
+    pub fn options(&self, channel: &ChannelParameters) -> SightOptions {
+        let longest = channel
+            .range_los_m
+            .max(channel.range_nlosv_m)
+            .max(channel.range_nlos_m);
         SightOptions {
             range: self.range_m,
             sensor: match self.above_ground_m {
@@ -79,7 +84,9 @@ impl Sensing {
                 CellPoints::Strict => CellRule::Strict,
             },
             cell_height: self.cell_height_m,
-            link_range: link_range_m,
+            link_range: longest,
+            vehicle_link_range: channel.range_nlosv_m,
+            building_link_range: channel.range_nlos_m,
         }
     }
 }

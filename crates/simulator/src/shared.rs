@@ -163,6 +163,7 @@ struct Buffers {
     objects: Vec<u32>,
     cells: Vec<(i32, i32)>,
     onward: Vec<sight::Link>,
+    linked: Vec<bool>,
     pairs: Vec<(u32, u32, PairLink)>,
     next: Vec<u32>,
     path: PathBuffer,
@@ -386,16 +387,23 @@ impl<'p> Shared<'p> {
         let draws = FadingDraws::new(self.seed, u64::from(self.step));
         let buffers = &mut self.buffers;
         buffers.pairs.clear();
+        buffers.linked.clear();
+        let linked = self.places.iter();
+        buffers
+            .linked
+            .extend(linked.map(|&slot| self.participant[slot as usize]));
         let last_update = self.step.saturating_sub(self.prepared.timeline.beacon);
         for &slot in &self.participants {
             let at = self.index[slot as usize];
-            observed.links_onward(at, &mut self.scratch, &mut buffers.onward);
+            observed.links_onward_among(
+                at,
+                &buffers.linked,
+                &mut self.scratch,
+                &mut buffers.onward,
+            );
             let vehicle = &self.frame.vehicles[at as usize];
             for link in &buffers.onward {
                 let other = self.places[link.other as usize];
-                if !self.participant[other as usize] {
-                    continue;
-                }
                 let peer = &self.frame.vehicles[link.other as usize];
                 let offset = vehicle.position - peer.position;
                 let antennas = [vehicle.body.height, peer.body.height];
