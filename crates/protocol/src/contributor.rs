@@ -233,6 +233,19 @@ impl Contributor {
         self.grants.iter().any(|(_, grant)| grant.until.is_some())
     }
 
+    /// The objects that hosts ask for by name, by ascending id.
+    #[must_use]
+    pub fn requested(&self) -> Vec<ObjectId> {
+        let grants = self.grants.iter().map(|(_, grant)| grant);
+        let mut requested: Vec<ObjectId> = grants
+            .filter(|grant| grant.until.is_some())
+            .flat_map(|grant| grant.requested.iter().copied())
+            .collect();
+        requested.sort_unstable();
+        requested.dedup();
+        requested
+    }
+
     fn obey(&mut self, broadcast: &Broadcast) {
         // Only the newest word of a host counts; what comes from the future cannot be told apart from a lie.
         if broadcast.at > self.now {

@@ -6,13 +6,17 @@
 mod air;
 pub mod arm;
 mod awareness;
+mod demanded;
 mod hosted;
 mod metric;
 pub mod observe;
+mod omniscient;
 pub mod outcome;
 mod policies;
 mod prepared;
 pub mod readings;
+mod rivals;
+mod road_map;
 mod run;
 pub mod scenario;
 mod senders;
