@@ -10,6 +10,7 @@
 
 mod arguments;
 mod arrows;
+mod browser;
 mod corridor;
 mod licences;
 mod metadata;

@@ -1,11 +1,12 @@
 //! What the tests need that cargo does not bring: is it there, and if not, install it.
 //!
-//! Each component is one entry of [`COMPONENTS`]: how to see that it runs, where to get it (by name, from a public
+//! Each component is one entry of [`COMPONENTS`] or of [`browser::COMPONENTS`]: how to see that it runs, where to get it (by name, from a public
 //! registry, never from a bare address) and what it is for. A component that is missing and cannot be installed fails
 //! the step: no test is left out because of it.
 
 use std::path::Path;
 
+use crate::browser;
 use crate::process::Call;
 use crate::steps::Report;
 
@@ -19,17 +20,17 @@ const NPM: &str = ".npm";
 const SUMO: &str = "1.28.0";
 
 /// Something the tests need.
-struct Component {
-    name: &'static str,
+pub(crate) struct Component {
+    pub(crate) name: &'static str,
     /// What would be missing without it.
-    purpose: &'static str,
+    pub(crate) purpose: &'static str,
     /// A command that shows that it runs, at the top of the repository, and what its output must contain.
-    probe: (&'static [&'static str], &'static str),
-    source: Source,
+    pub(crate) probe: (&'static [&'static str], &'static str),
+    pub(crate) source: Source,
 }
 
 /// Where a component comes from.
-enum Source {
+pub(crate) enum Source {
     /// The Rust toolchain: the person's own choice, nothing that this program would change.
     Toolchain { advice: &'static str },
     /// crates.io, through `cargo install`.
@@ -128,7 +129,7 @@ const COMPONENTS: &[Component] = &[
 
 /// Probes every component and installs what is missing.
 pub(crate) fn run(root: &Path, report: &mut Report) {
-    for component in COMPONENTS {
+    for component in COMPONENTS.iter().chain(browser::COMPONENTS) {
         if let Ok(version) = component.probe(root) {
             report.note(format!("{}: {version}", component.name));
             continue;
@@ -327,6 +328,7 @@ mod tests {
         assert!(
             COMPONENTS
                 .iter()
+                .chain(browser::COMPONENTS)
                 .all(|component| !component.purpose.is_empty())
         );
     }

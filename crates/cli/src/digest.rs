@@ -7,6 +7,7 @@ use covey_protocol::{Cell, CoverageDigest};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::{Failure, print, read_text};
+use crate::hex;
 
 /// Turn a set of visible cells into a coverage digest, or back
 #[derive(Debug, Args)]
@@ -52,11 +53,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             let cells = input.cells.iter().map(|&(ix, iy)| Cell::new(ix, iy));
             let digest = CoverageDigest::new(cells.collect())
                 .map_err(|error| Failure::input(format!("{name}: cells"), error))?;
-            let hex: String = digest.encode().iter().map(|b| format!("{b:02x}")).collect();
-            print(&format!("{hex}\n"))
+            print(&format!("{}\n", hex::text(&digest.encode())))
         }
         Way::Decode => {
-            let bytes = from_hex(&text).map_err(|problem| Failure::input(&name, problem))?;
+            let bytes = hex::parse(&text).map_err(|problem| Failure::input(&name, problem))?;
             let digest =
                 CoverageDigest::decode(&bytes).map_err(|error| Failure::input(&name, error))?;
             let cells = digest.cells().iter().map(|cell| (cell.ix, cell.iy));
@@ -68,31 +68,4 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             print(&format!("{json}\n"))
         }
     }
-}
-
-/// Bytes from hex digits of either case; white space is passed over.
-fn from_hex(text: &str) -> Result<Vec<u8>, String> {
-    let mut digits = Vec::new();
-    for (at, character) in text.chars().enumerate() {
-        match character.to_digit(16) {
-            Some(digit) => digits.push(digit as u8),
-            None if character.is_whitespace() => {}
-            None => {
-                return Err(format!(
-                    "character {} is {character:?}, expected hex digits",
-                    at + 1
-                ));
-            }
-        }
-    }
-    if digits.len() % 2 == 1 {
-        return Err(format!(
-            "{} hex digits, expected an even number",
-            digits.len()
-        ));
-    }
-    Ok(digits
-        .chunks(2)
-        .map(|pair| pair[0] << 4 | pair[1])
-        .collect())
 }

@@ -12,6 +12,8 @@ const LEVELS: &[&[&str]] = &[
     &["digest", "encode"],
     &["digest", "decode"],
     &["link"],
+    &["messages"],
+    &["messages", "decode"],
 ];
 
 #[test]

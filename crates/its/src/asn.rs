@@ -17,56 +17,45 @@ use rasn::prelude::*;
 /// What stands in a place that belongs to somebody else: nothing is written, whatever is read is skipped.
 pub(crate) type Reserved = ();
 
-/// An addition of ours, or something else that stands in its place, which is skipped as any station skips what it does not
-/// know. A message that is cut inside it is still refused, since the addition tells its length.
+/// The bytes of an addition, whatever they are: a message counts also where another one's addition stands in our place. A message
+/// that is cut inside it is still refused, since the addition tells its length.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum Ours<T> {
-    Read(T),
-    Foreign,
+pub(crate) struct OpenBytes(pub(crate) Vec<u8>);
+
+#[derive(AsnType, Debug, Clone, Copy, Decode, Encode)]
+#[rasn(delegate, value("0..=255"))]
+struct OpenByte(u8);
+
+impl AsnType for OpenBytes {
+    const TAG: Tag = Tag::OCTET_STRING;
 }
 
-impl<T> Ours<T> {
-    pub(crate) fn read(&self) -> Option<&T> {
-        match self {
-            Self::Read(value) => Some(value),
-            Self::Foreign => None,
-        }
-    }
-}
-
-impl<T: AsnType> AsnType for Ours<T> {
-    const TAG: Tag = T::TAG;
-    const CONSTRAINTS: Constraints = T::CONSTRAINTS;
-}
-
-impl<T: Decode> Decode for Ours<T> {
+impl Decode for OpenBytes {
     fn decode_with_tag_and_constraints<D: Decoder>(
         decoder: &mut D,
-        tag: Tag,
-        constraints: Constraints,
+        _: Tag,
+        _: Constraints,
     ) -> Result<Self, D::Error> {
-        // The decoder holds this addition's bytes alone: how far a failed attempt came does not matter.
-        Ok(
-            T::decode_with_tag_and_constraints(decoder, tag, constraints)
-                .map_or(Self::Foreign, Self::Read),
-        )
+        // The decoder holds this addition's bytes alone: all that it has are taken.
+        let mut bytes = Vec::new();
+        while let Ok(OpenByte(byte)) = OpenByte::decode(decoder) {
+            bytes.push(byte);
+        }
+        Ok(Self(bytes))
     }
 }
 
-impl<T: Encode> Encode for Ours<T> {
+impl Encode for OpenBytes {
     fn encode_with_tag_and_constraints<'b, E: Encoder<'b>>(
         &self,
         encoder: &mut E,
-        tag: Tag,
-        constraints: Constraints,
-        identifier: Identifier,
+        _: Tag,
+        _: Constraints,
+        _: Identifier,
     ) -> Result<(), E::Error> {
-        match self {
-            Self::Read(value) => {
-                value.encode_with_tag_and_constraints(encoder, tag, constraints, identifier)
-            }
-            Self::Foreign => Ok(()),
-        }
+        self.0
+            .iter()
+            .try_for_each(|&byte| OpenByte(byte).encode(encoder))
     }
 }
 
@@ -94,8 +83,9 @@ pub(crate) struct CamParameters {
     pub(crate) special_vehicle_container: Option<stock::SpecialVehicleContainer>,
     #[rasn(extension_addition)]
     pub(crate) extension_containers: Option<Reserved>,
-    #[rasn(extension_addition, size("1..=255"))]
-    pub(crate) coverage_digest: Option<Ours<OctetString>>,
+    /// An octet string of 1 to 255 bytes: its length less one in a byte, then the bytes.
+    #[rasn(extension_addition)]
+    pub(crate) coverage_digest: Option<OpenBytes>,
 }
 
 #[derive(AsnType, Debug, Clone, Decode, Encode, PartialEq, Eq, Hash)]
@@ -113,8 +103,9 @@ pub(crate) struct CpmPayload {
     pub(crate) cpm_containers: Containers,
     #[rasn(extension_addition)]
     pub(crate) reserved: Option<Reserved>,
+    /// A [`FusedStateExtension`].
     #[rasn(extension_addition)]
-    pub(crate) fused_state: Option<Ours<FusedStateExtension>>,
+    pub(crate) fused_state: Option<OpenBytes>,
 }
 
 #[derive(AsnType, Debug, Clone, Decode, Encode, PartialEq, Eq, Hash)]

@@ -8,7 +8,7 @@ use c_its_parser::standards::cdd_1_3_1_1::its_container as cdd;
 use covey_protocol::CoverageDigest;
 use rasn::types::FixedBitString;
 
-use crate::asn::{CamMessage, CamParameters, CoopAwareness, Ours};
+use crate::asn::{CamMessage, CamParameters, CoopAwareness, OpenBytes};
 use crate::error::{DecodeError, EncodeError};
 use crate::{EarthPosition, MAX_MESSAGE_LEN};
 
@@ -87,20 +87,39 @@ pub struct PathPoint {
 pub enum CarriedDigest {
     /// A digest.
     Cells(CoverageDigest),
-    /// Bytes in its place that are none.
+    /// 1 to 255 bytes in its place that are no digest.
     Unreadable(Vec<u8>),
+    /// An addition in its place that is no octet string of 1 to 255 bytes: all its bytes.
+    Foreign(Vec<u8>),
 }
 
 impl CarriedDigest {
-    fn of(bytes: &[u8]) -> Self {
-        CoverageDigest::decode(bytes).map_or_else(|_| Self::Unreadable(bytes.to_vec()), Self::Cells)
+    fn of(OpenBytes(addition): &OpenBytes) -> Self {
+        match addition.split_first() {
+            Some((&length, bytes)) if length < 255 && bytes.len() == usize::from(length) + 1 => {
+                CoverageDigest::decode(bytes)
+                    .map_or_else(|_| Self::Unreadable(bytes.to_vec()), Self::Cells)
+            }
+            _ => Self::Foreign(addition.clone()),
+        }
     }
 
-    fn bytes(&self) -> Vec<u8> {
-        match self {
+    fn to_asn(&self) -> Result<OpenBytes, EncodeError> {
+        let bytes = match self {
             Self::Cells(digest) => digest.encode(),
             Self::Unreadable(bytes) => bytes.clone(),
+            Self::Foreign(addition) => return Ok(OpenBytes(addition.clone())),
+        };
+        if !(1..=255).contains(&bytes.len()) {
+            return Err(EncodeError::Field {
+                field: "the digest's length in bytes",
+                found: bytes.len() as i64,
+                low: 1,
+                high: 255,
+            });
         }
+        let length = [(bytes.len() - 1) as u8];
+        Ok(OpenBytes([&length[..], &bytes].concat()))
     }
 }
 
@@ -141,11 +160,10 @@ impl Cam {
     /// A field holds a value outside its documented range.
     pub fn encode(&self) -> Result<Vec<u8>, EncodeError> {
         let refused = |error: rasn::error::EncodeError| EncodeError::Asn1(error.to_string());
-        rasn::uper::encode(&self.to_asn()).map_err(refused)
+        rasn::uper::encode(&self.to_asn()?).map_err(refused)
     }
 
-    /// The message that `bytes` are. An addition in the digest's place that is not an octet string is skipped, as any
-    /// station skips what it does not know.
+    /// The message that `bytes` are. Whatever stands in the digest's place, the CAM counts, see [`CarriedDigest`].
     ///
     /// # Errors
     /// The bytes are no CAM, or longer than [`MAX_MESSAGE_LEN`].
@@ -161,7 +179,7 @@ impl Cam {
         Ok(Self::from_asn(&message))
     }
 
-    fn to_asn(&self) -> CamMessage {
+    fn to_asn(&self) -> Result<CamMessage, EncodeError> {
         let unavailable_altitude = cdd::Altitude {
             altitude_value: cdd::AltitudeValue(800_001),
             altitude_confidence: cdd::AltitudeConfidence::unavailable,
@@ -222,6 +240,11 @@ impl Cam {
             performance_class: None,
             cen_dsrc_tolling_zone: None,
         };
+        let digest = self
+            .digest
+            .as_ref()
+            .map(CarriedDigest::to_asn)
+            .transpose()?;
         let low = self.path.as_ref().map(|path| {
             stock::LowFrequencyContainer::basicVehicleContainerLowFrequency(
                 stock::BasicVehicleContainerLowFrequency {
@@ -231,7 +254,7 @@ impl Cam {
                 },
             )
         });
-        CamMessage {
+        Ok(CamMessage {
             header: cdd::ItsPduHeader {
                 protocol_version: PROTOCOL_VERSION,
                 message_id: MESSAGE_ID,
@@ -246,13 +269,10 @@ impl Cam {
                     low_frequency_container: low,
                     special_vehicle_container: None,
                     extension_containers: None,
-                    coverage_digest: self
-                        .digest
-                        .as_ref()
-                        .map(|digest| Ours::Read(digest.bytes().into())),
+                    coverage_digest: digest,
                 },
             },
-        }
+        })
     }
 
     fn from_asn(message: &CamMessage) -> Self {
@@ -309,11 +329,7 @@ impl Cam {
                 .map(|v| v.vehicle_width.0)
                 .filter(|&width| width < WIDTH_UNAVAILABLE),
             path,
-            digest: parameters
-                .coverage_digest
-                .as_ref()
-                .and_then(Ours::read)
-                .map(|bytes| CarriedDigest::of(bytes)),
+            digest: parameters.coverage_digest.as_ref().map(CarriedDigest::of),
         }
     }
 }
@@ -358,37 +374,9 @@ pub(crate) fn check_header(
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
-    use covey_protocol::Cell;
-
+mod tests {
     use super::*;
-
-    pub(crate) fn car() -> Cam {
-        Cam {
-            station_id: 4711,
-            station_type: PASSENGER_CAR,
-            generation_ms: 65_535,
-            position: WirePosition {
-                latitude: 355_912_345,
-                longitude: 1_396_698_765,
-            },
-            heading: Some(1_234),
-            speed: Some(1_389),
-            backward: Some(false),
-            length: Some(45),
-            width: Some(18),
-            path: None,
-            digest: None,
-        }
-    }
-
-    pub(crate) fn with_digest() -> Cam {
-        let row = (3..10).map(|ix| Cell::new(ix, -2)).collect();
-        Cam {
-            digest: Some(CarriedDigest::Cells(CoverageDigest::new(row).unwrap())),
-            ..car()
-        }
-    }
+    use crate::samples::{cam as car, cam_with_digest as with_digest};
 
     #[test]
     fn a_plain_cam_is_the_bytes_of_the_stock_type() {
@@ -433,6 +421,44 @@ pub(crate) mod tests {
             ..car()
         };
         assert_eq!(Cam::decode(&cam.encode().unwrap()), Ok(cam));
+        // An octet string that says it is longer than its addition, an addition longer than any digest, and one of a byte.
+        for foreign in [vec![200, 1, 2, 3], vec![0x5A; 400], vec![7]] {
+            let cam = Cam {
+                digest: Some(CarriedDigest::Foreign(foreign)),
+                ..car()
+            };
+            let bytes = cam.encode().unwrap();
+            assert_eq!(Cam::decode(&bytes), Ok(cam));
+            let stock: stock::CAM = rasn::uper::decode(&bytes).unwrap();
+            assert_eq!(stock.header.station_id.0, 4711);
+        }
+        // A byte of a digest that is damaged on the way leaves the rest of the CAM as it was.
+        let bytes = with_digest().encode().unwrap();
+        let length_at = bytes.len() - 15;
+        let mut damaged = bytes.clone();
+        damaged[length_at] ^= 0xFF;
+        let read = Cam::decode(&damaged).unwrap();
+        assert!(
+            matches!(&read.digest, Some(CarriedDigest::Foreign(_))),
+            "{read:?}"
+        );
+        assert_eq!(
+            Cam {
+                digest: None,
+                ..read
+            },
+            car()
+        );
+    }
+
+    #[test]
+    fn an_addition_without_bytes_comes_back_alike() {
+        let cam = Cam {
+            digest: Some(CarriedDigest::Foreign(vec![])),
+            ..car()
+        };
+        let read = Cam::decode(&cam.encode().unwrap()).unwrap();
+        assert_eq!(Cam::decode(&read.encode().unwrap()).unwrap(), read);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use c_its_parser::standards::cpm_2_1_1::cpm_sensor_information_container as sens
 use rasn::types::Any;
 
 use crate::MAX_MESSAGE_LEN;
-use crate::asn::{Containers, CpmMessage, CpmPayload, Ours};
+use crate::asn::{Containers, CpmMessage, CpmPayload, OpenBytes};
 use crate::cam::{WirePosition, check_header};
 use crate::error::{DecodeError, EncodeError};
 use crate::fused::FusedState;
@@ -154,6 +154,9 @@ impl Cpm {
                 perceived::PerceivedObjects(self.objects.iter().map(object).collect()),
             ),
         )?);
+        let fused = self.fused.as_ref().map(FusedState::to_asn);
+        let fused = fused.map(|fused| rasn::uper::encode(&fused).map_err(refused));
+        let fused = fused.transpose()?;
         let message = CpmMessage {
             header: cdd::ItsPduHeader {
                 protocol_version: cdd::OrdinalNumber1B(PROTOCOL_VERSION),
@@ -173,7 +176,7 @@ impl Cpm {
                 ),
                 cpm_containers: Containers(containers),
                 reserved: None,
-                fused_state: self.fused.as_ref().map(|fused| Ours::Read(fused.to_asn())),
+                fused_state: fused.map(OpenBytes),
             },
         };
         rasn::uper::encode(&message).map_err(refused)
@@ -207,9 +210,8 @@ impl Cpm {
             fused: message
                 .payload
                 .fused_state
-                .as_ref()
-                .and_then(Ours::read)
-                .map(FusedState::from_asn),
+                .and_then(|OpenBytes(addition)| rasn::uper::decode(&addition).ok())
+                .map(|fused| FusedState::from_asn(&fused)),
         };
         for container in &message.payload.cpm_containers.0 {
             cpm.read_container(container)?;
@@ -384,53 +386,18 @@ fn cartesian(velocity: &cdd::Velocity3dWithConfidence) -> Option<(i16, i16)> {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
-
-    pub(crate) fn seen(id: u16) -> CpmObject {
-        CpmObject {
-            id: Some(id),
-            measured_ms: -50,
-            east: -12_345 + i32::from(id),
-            north: 131_070,
-            velocity: Some((1_389, -16_382)),
-            length: Some(45),
-            width: Some(18),
-            height: Some(15),
-            quality: Some(15),
-        }
-    }
-
-    pub(crate) fn report(objects: u16) -> Cpm {
-        Cpm {
-            station_id: 4711,
-            reference_ms: 700_000_000_123,
-            position: WirePosition {
-                latitude: 355_912_345,
-                longitude: 1_396_698_765,
-            },
-            segment: None,
-            orientation: Some(Some(900)),
-            sensors: vec![],
-            objects_known: objects as u8,
-            objects: (0..objects).map(seen).collect(),
-            fused: None,
-        }
-    }
+    use crate::samples::{self, report};
 
     #[test]
     fn reports_go_there_and_back() {
-        let sensor = Sensor {
-            id: 1,
-            kind: 12,
-            range: Some(1_500),
-        };
         for cpm in [
             report(0),
             report(1),
             report(255),
             Cpm {
-                sensors: vec![sensor],
+                sensors: vec![samples::sensor()],
                 segment: Some((2, 8)),
                 orientation: Some(None),
                 ..report(3)

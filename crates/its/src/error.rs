@@ -99,9 +99,15 @@ pub enum DecodeError {
         /// What can be read.
         expected: &'static str,
     },
-    /// GeoNetworking headers that are none.
-    #[error("GeoNetworking: {0}")]
-    GeoNetworking(String),
+    /// Neither a frame nor a packet nor a message.
+    #[error(
+        "begins with {found:02x?}, expected an Ethernet frame of type 0x8947, a GeoNetworking packet (11 00, 12 00) or an ITS message \
+         (02 02 for a CAM)"
+    )]
+    Unknown {
+        /// The first bytes.
+        found: Vec<u8>,
+    },
     /// The message is not what its type says.
     #[error("{message}: {reason}")]
     Asn1 {

@@ -90,32 +90,14 @@ impl FusedState {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::cpm::Cpm;
-    use crate::cpm::tests::report;
-
-    fn fused(contributors: u32) -> FusedState {
-        FusedState {
-            tile: Tile::new(-3, 8_388_607),
-            sequence: 7,
-            epoch: u32::MAX,
-            tenure_ms: 12_000,
-            price: 7_000,
-            cycle_age_ms: 150,
-            unchanged_age_ms: 150,
-            lease_ms: 600,
-            silent_only: false,
-            full: true,
-            contributors: (0..contributors).collect(),
-            withdrawn: vec![1, 65_535],
-        }
-    }
+    use crate::samples::{fused, report};
 
     #[test]
     fn a_fused_state_goes_there_and_back_and_plain_receivers_skip_it() {
         for contributors in [0, 1, 255] {
             let cpm = Cpm {
-                fused: Some(fused(contributors)),
+                fused: Some(fused(contributors, 2)),
                 ..report(5)
             };
             let bytes = cpm.encode().unwrap();
@@ -129,7 +111,7 @@ mod tests {
             );
         }
         let cpm = Cpm {
-            fused: Some(fused(256)),
+            fused: Some(fused(256, 2)),
             ..report(1)
         };
         assert!(cpm.encode().is_err());
@@ -138,7 +120,7 @@ mod tests {
     #[test]
     fn every_truncation_is_an_error() {
         let cpm = Cpm {
-            fused: Some(fused(3)),
+            fused: Some(fused(3, 2)),
             ..report(2)
         };
         let bytes = cpm.encode().unwrap();

@@ -30,6 +30,8 @@ pub mod frame;
 pub mod fused;
 pub mod geo;
 pub mod pcap;
+#[doc(hidden)]
+pub mod samples;
 pub mod sizes;
 mod units;
 mod wire;

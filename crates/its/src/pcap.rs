@@ -86,9 +86,19 @@ impl<W: Write> Writer<W> {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// The file could not be read, or ends inside a packet.
+    /// The file could not be read.
     #[error("the capture cannot be read: {0}")]
     Io(#[from] io::Error),
+    /// The file ends inside its header or inside a packet.
+    #[error(
+        "the capture ends at byte {offset}, inside {}; it is cut", if *packet == 0 { "its header".to_owned() } else { format!("packet {packet}") }
+    )]
+    Truncated {
+        /// Which packet, from 1; 0 for the header of the file.
+        packet: u64,
+        /// How long the file is.
+        offset: u64,
+    },
     /// It does not begin as a capture does.
     #[error(
         "the file begins with {found:#010x}, expected a pcap capture (0xa1b2c3d4); save pcapng as \"pcap\""
@@ -105,11 +115,13 @@ pub enum ReadError {
     },
     /// A packet claims to be longer than any.
     #[error(
-        "packet {packet} claims to have {found} bytes, expected at most {PACKET_MAX}; the file is damaged"
+        "packet {packet} at byte {offset} claims to have {found} bytes, expected at most {PACKET_MAX}; the file is damaged"
     )]
     PacketTooLong {
         /// Which one, from 1.
         packet: u64,
+        /// Where its header begins in the file.
+        offset: u64,
         /// What it claims.
         found: u32,
     },
@@ -122,6 +134,8 @@ pub struct Reader<R> {
     big_endian: bool,
     nanos: bool,
     packets: u64,
+    offset: u64,
+    frame_at: u64,
 }
 
 impl<R: Read> Reader<R> {
@@ -131,7 +145,13 @@ impl<R: Read> Reader<R> {
     /// It is no capture of Ethernet frames.
     pub fn new(mut input: R) -> Result<Self, ReadError> {
         let mut header = [0; 24];
-        input.read_exact(&mut header)?;
+        let got = fill(&mut input, &mut header)?;
+        if got < header.len() {
+            return Err(ReadError::Truncated {
+                packet: 0,
+                offset: got as u64,
+            });
+        }
         let magic = [header[0], header[1], header[2], header[3]];
         let little = u32::from_le_bytes(magic);
         let big = u32::from_be_bytes(magic);
@@ -147,6 +167,8 @@ impl<R: Read> Reader<R> {
             big_endian,
             nanos,
             packets: 0,
+            offset: header.len() as u64,
+            frame_at: 0,
         };
         // The upper bits may tell about frame check sequences.
         let link = reader.number(&header[20..]) & 0xFFFF;
@@ -166,32 +188,42 @@ impl<R: Read> Reader<R> {
         }
     }
 
+    /// Which frame was read last, from 1; 0 before the first.
+    #[must_use]
+    pub fn frame_number(&self) -> u64 {
+        self.packets
+    }
+
+    /// Where in the file the frame that was read last begins.
+    #[must_use]
+    pub fn frame_offset(&self) -> u64 {
+        self.frame_at
+    }
+
     /// The next frame; none at the end.
     ///
     /// # Errors
     /// The file ends inside a packet, or is damaged.
     pub fn next_frame(&mut self) -> Result<Option<(CaptureTime, Vec<u8>)>, ReadError> {
         let mut header = [0; 16];
-        let mut got = 0;
-        while got < header.len() {
-            match self.input.read(&mut header[got..]) {
-                Ok(0) if got == 0 => return Ok(None),
-                Ok(0) => return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
-                Ok(more) => got += more,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error.into()),
-            }
+        let got = fill(&mut self.input, &mut header)?;
+        if got == 0 {
+            return Ok(None);
         }
         self.packets += 1;
+        self.whole(got, header.len())?;
         let length = self.number(&header[8..]);
         if length > PACKET_MAX {
             return Err(ReadError::PacketTooLong {
                 packet: self.packets,
+                offset: self.offset - header.len() as u64,
                 found: length,
             });
         }
+        self.frame_at = self.offset;
         let mut frame = vec![0; length as usize];
-        self.input.read_exact(&mut frame)?;
+        let got = fill(&mut self.input, &mut frame)?;
+        self.whole(got, frame.len())?;
         let fraction = i64::from(self.number(&header[4..]));
         let micros = if self.nanos {
             fraction / 1_000
@@ -201,6 +233,33 @@ impl<R: Read> Reader<R> {
         let at = CaptureTime(i64::from(self.number(&header)) * 1_000_000 + micros);
         Ok(Some((at, frame)))
     }
+
+    /// Counts `got` bytes; fewer than `wanted` are the end of the file in the wrong place.
+    fn whole(&mut self, got: usize, wanted: usize) -> Result<(), ReadError> {
+        self.offset += got as u64;
+        if got == wanted {
+            Ok(())
+        } else {
+            Err(ReadError::Truncated {
+                packet: self.packets,
+                offset: self.offset,
+            })
+        }
+    }
+}
+
+/// Reads until `buffer` is full or the input ends; how many bytes there were.
+fn fill(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut got = 0;
+    while got < buffer.len() {
+        match input.read(&mut buffer[got..]) {
+            Ok(0) => break,
+            Ok(more) => got += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(got)
 }
 
 #[cfg(test)]
@@ -221,13 +280,26 @@ mod tests {
         let mut reader = Reader::new(&bytes[..]).unwrap();
         let first = reader.next_frame().unwrap();
         assert_eq!(first, Some((at.into(), vec![1, 2, 3])));
+        assert_eq!((reader.frame_number(), reader.frame_offset()), (1, 24 + 16));
         assert_eq!(reader.next_frame().unwrap(), Some((CaptureTime(0), vec![])));
         assert_eq!(reader.next_frame().unwrap(), None);
+        assert_eq!((reader.frame_number(), reader.frame_offset()), (2, 59));
         for end in 0..bytes.len() {
             let Ok(mut reader) = Reader::new(&bytes[..end]) else {
+                assert!(end < 24);
                 continue;
             };
-            while let Ok(Some(_)) = reader.next_frame() {}
+            let error = loop {
+                match reader.next_frame() {
+                    Ok(Some(_)) => {}
+                    Ok(None) => break None,
+                    Err(error) => break Some(error.to_string()),
+                }
+            };
+            // Cut between packets it is a shorter capture.
+            let packet = 1 + u32::from(end > 43);
+            let text = format!("the capture ends at byte {end}, inside packet {packet}; it is cut");
+            assert_eq!(error, (end != 24 && end != 43).then_some(text));
         }
     }
 
@@ -250,7 +322,11 @@ mod tests {
         let mut reader = Reader::new(&damaged[..]).unwrap();
         assert!(matches!(
             reader.next_frame(),
-            Err(ReadError::PacketTooLong { packet: 1, .. })
+            Err(ReadError::PacketTooLong {
+                packet: 1,
+                offset: 24,
+                ..
+            })
         ));
     }
 }

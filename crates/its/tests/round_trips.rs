@@ -264,7 +264,8 @@ proptest! {
     #[test]
     fn hostile_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..300), port in prop_oneof![Just(2_001_u16), Just(2_009)]) {
         let _ = decode_frame(&bytes);
-        let _ = frame::decode_packet(&bytes, [0; 6]);
+        let _ = frame::decode_packet(&bytes);
+        let _ = frame::decode_any(&bytes);
         for id in [2, 14] {
             let mut message = vec![2, id];
             message.extend_from_slice(&bytes);

@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use c_its_parser::standards::cdd_2_2_1::etsi_its_cdd as cdd;
-use covey_its::cam::{PASSENGER_CAR, PathPoint, WirePosition};
+use covey_its::cam::PathPoint;
 use covey_its::frame::HEADERS_LEN;
 use covey_its::sizes::{self, CpmContent};
-use covey_its::{Cam, CarriedDigest, Cpm, CpmObject, FusedState, Sensor};
-use covey_protocol::{Cell, CoverageDigest, Tile};
+use covey_its::{Cam, CarriedDigest, Cpm, samples};
+use covey_protocol::{Cell, CoverageDigest};
 use rasn::prelude::*;
 
 fn cam(path: Option<usize>, digest_cells: Option<i32>) -> Cam {
@@ -17,63 +17,23 @@ fn cam(path: Option<usize>, digest_cells: Option<i32>) -> Cam {
         age: Some(20),
     };
     Cam {
-        station_id: 4711,
-        station_type: PASSENGER_CAR,
-        generation_ms: 1,
-        position: WirePosition::default(),
-        heading: Some(900),
-        speed: Some(1_389),
-        backward: Some(false),
-        length: Some(45),
-        width: Some(18),
         path: path.map(|points| vec![point; points]),
         digest: digest_cells.map(|cells| {
             let row = (0..cells).map(|ix| Cell::new(ix * 2, 0)).collect();
             CarriedDigest::Cells(CoverageDigest::new(row).unwrap())
         }),
+        ..samples::cam()
     }
 }
 
 fn cpm(content: CpmContent, segmented: bool) -> Cpm {
-    let object = CpmObject {
-        id: Some(7),
-        measured_ms: -50,
-        east: -12_345,
-        north: 6_789,
-        velocity: Some((1_389, -20)),
-        length: Some(45),
-        width: Some(18),
-        height: Some(15),
-        quality: Some(15),
-    };
-    let sensor = Sensor {
-        id: 1,
-        kind: 12,
-        range: Some(1_500),
-    };
     Cpm {
-        station_id: 4711,
-        reference_ms: 700_000_000_123,
-        position: WirePosition::default(),
         segment: segmented.then_some((1, 2)),
-        orientation: Some(Some(900)),
-        sensors: vec![sensor; content.sensors],
-        objects_known: 255,
-        objects: vec![object; content.objects],
-        fused: content.fused.map(|(contributors, withdrawn)| FusedState {
-            tile: Tile::new(-3, 4),
-            sequence: 7,
-            epoch: 9,
-            tenure_ms: 12_000,
-            price: 7_000,
-            cycle_age_ms: 150,
-            unchanged_age_ms: 150,
-            lease_ms: 600,
-            silent_only: false,
-            full: true,
-            contributors: vec![1; contributors],
-            withdrawn: vec![1; withdrawn],
-        }),
+        sensors: vec![samples::sensor(); content.sensors],
+        fused: content
+            .fused
+            .map(|(contributors, withdrawn)| samples::fused(contributors as u32, withdrawn as u16)),
+        ..samples::report(content.objects as u16)
     }
 }
 

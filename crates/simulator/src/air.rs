@@ -92,6 +92,9 @@ impl Air {
         let size = shared.slots.len();
         for sent in &mut self.sent {
             sent.resize(size, 0);
+            for &slot in &shared.left {
+                sent[slot as usize] = 0;
+            }
         }
         self.listening.resize(size, 1.0);
         let per_second = 1.0 / (STEP_S * self.sent.len() as f64);
@@ -162,7 +165,7 @@ impl Air {
         let window = self.sent.len();
         self.sent[shared.step as usize % window][sender as usize] += subframes(bytes);
         self.offers.push(Offer {
-            sender,
+            sender: id,
             tile,
             class: 0,
             bytes,

@@ -5,7 +5,9 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
+use covey_protocol::policy::Policy;
 use thiserror::Error;
 
 /// What an arm does.
@@ -216,6 +218,79 @@ impl Arm {
         }
         arms.push(Self::plain(Strategy::Oracle));
         arms
+    }
+}
+
+/// Makes a host-side policy for the seed of a run; every host that takes office gets one of its own.
+#[derive(Clone)]
+pub struct PolicyMaker(Arc<dyn Fn(u64) -> Box<dyn Policy> + Send + Sync>);
+
+impl PolicyMaker {
+    /// From a function of the seed.
+    ///
+    /// A run is a pure function of its inputs only if the policy is one too: it must depend on nothing but the seed and
+    /// what it is shown.
+    pub fn new(make: impl Fn(u64) -> Box<dyn Policy> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(make))
+    }
+
+    pub(crate) fn make(&self, seed: u64) -> Box<dyn Policy> {
+        (self.0)(seed)
+    }
+}
+
+impl fmt::Debug for PolicyMaker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PolicyMaker")
+    }
+}
+
+/// What takes part in a run: an arm by name, or hosts with a policy of your own on the same stack.
+#[derive(Debug, Clone)]
+pub enum Contender {
+    /// One of the arms that Covey knows.
+    Arm(Arm),
+    /// Hosts like those of `proposed`, save that they choose by another policy.
+    Own {
+        /// What it is called in the outcome.
+        name: String,
+        /// The host's allowance as a share of capacity.
+        allowance: f64,
+        /// The policy.
+        policy: PolicyMaker,
+    },
+}
+
+impl Contender {
+    /// The arm whose stack it runs on.
+    pub(crate) fn arm(&self) -> Arm {
+        match self {
+            Self::Arm(arm) => *arm,
+            Self::Own { allowance, .. } => Arm::at(Strategy::Proposed, *allowance),
+        }
+    }
+
+    /// The policy in place of the arm's.
+    pub(crate) fn own_policy(&self) -> Option<PolicyMaker> {
+        match self {
+            Self::Arm(_) => None,
+            Self::Own { policy, .. } => Some(policy.clone()),
+        }
+    }
+}
+
+impl From<Arm> for Contender {
+    fn from(arm: Arm) -> Self {
+        Self::Arm(arm)
+    }
+}
+
+impl fmt::Display for Contender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Arm(arm) => arm.fmt(f),
+            Self::Own { name, .. } => f.write_str(name),
+        }
     }
 }
 

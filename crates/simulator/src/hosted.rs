@@ -19,7 +19,7 @@ use covey_protocol::{
 };
 
 use crate::air::{self, Air, BROADCAST, REPORT};
-use crate::arm::{Arm, Strategy};
+use crate::arm::{Arm, PolicyMaker, Strategy};
 use crate::awareness::{BeaconMatrix, Matrix, Stamp};
 use crate::demanded::ContentChoice;
 use crate::observe::{HostView, Observer};
@@ -27,6 +27,7 @@ use crate::outcome::{Binding, Outcome};
 use crate::policies::{Lottery, RandomChoice};
 use crate::prepared::Prepared;
 use crate::rivals::{MaximumCoverage, Order, Ordered};
+use crate::run::tell_delivered;
 use crate::shared::{RING, Shared};
 use crate::sizes::Sizes;
 use crate::slots::NO_SLOT;
@@ -67,6 +68,12 @@ impl Spoken {
                 state: shared.here(slot).state,
                 digest,
             });
+        }
+        if !shared.left.is_empty() {
+            // What was sensed of them, or by them, is not to be told any more.
+            for (made, _) in &mut self.sensed {
+                *made = 0;
+            }
         }
         self.paths.resize_with(size, Default::default);
         self.sensed.resize_with(size, Default::default);
@@ -155,6 +162,7 @@ const LEAN_DIGEST_EVERY: u32 = 5;
 #[derive(Debug)]
 pub(crate) struct Hosted {
     arm: Arm,
+    own_policy: Option<PolicyMaker>,
     seed: u64,
     pub(crate) parameters: Parameters,
     hosts: Vec<InOffice>,
@@ -173,7 +181,13 @@ pub(crate) struct Hosted {
 }
 
 impl Hosted {
-    pub(crate) fn new(arm: Arm, seed: u64, prepared: &Prepared) -> Self {
+    /// With the arm's policy, or with another in its place.
+    pub(crate) fn new(
+        arm: Arm,
+        own_policy: Option<PolicyMaker>,
+        seed: u64,
+        prepared: &Prepared,
+    ) -> Self {
         let mut parameters = prepared.scenario.protocol.clone();
         parameters.allowance = arm.allowance.unwrap_or(parameters.allowance);
         let [novelty, risk, timeliness] = match arm.strategy {
@@ -208,6 +222,7 @@ impl Hosted {
         }
         Self {
             arm,
+            own_policy,
             seed,
             parameters,
             hosts: Vec::new(),
@@ -228,6 +243,9 @@ impl Hosted {
     }
 
     fn policy(&self) -> Box<dyn Policy> {
+        if let Some(own) = &self.own_policy {
+            return own.make(self.seed);
+        }
         match self.arm.strategy {
             Strategy::Demand | Strategy::DemandDigest => Box::new(Demand::new(self.options())),
             Strategy::DemandRandom => {
@@ -251,8 +269,13 @@ impl Hosted {
 
     /// The beacon that a place sends in this step carries a digest.
     pub(crate) fn digest_due(&self, shared: &Shared<'_>, slot: u32) -> bool {
+        self.digest_due_at(shared, slot, shared.step)
+    }
+
+    /// The beacon that a place sent at a step carried a digest.
+    fn digest_due_at(&self, shared: &Shared<'_>, slot: u32, step: u32) -> bool {
         let every = u64::from(self.parameters.digest_every);
-        let count = u64::from(shared.step / shared.prepared.timeline.beacon);
+        let count = u64::from(step / shared.prepared.timeline.beacon);
         every > 0 && (count + (shared.agent(slot).mixed() >> 16) % every).is_multiple_of(every)
     }
 
@@ -273,6 +296,7 @@ impl Hosted {
             self.vacant[slot] = None;
             for host in &mut self.hosts {
                 host.listed.retain(|&(object, _)| object != slot as u32);
+                host.news.retain(|&(sender, _)| sender != slot as u32);
                 if let Some(following) = host.following.get_mut(slot) {
                     *following = (0, 0);
                 }
@@ -403,6 +427,10 @@ impl Hosted {
     }
 
     /// Delivers the reports of this step; `carried` goes with them one by one.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "parts of a run, borrowed one by one"
+    )]
     pub(crate) fn deliver_reports(
         &mut self,
         shared: &Shared<'_>,
@@ -410,6 +438,8 @@ impl Hosted {
         carried: &[bool],
         known: &mut Matrix<Stamp>,
         receptions: &mut u64,
+        number: usize,
+        observer: &mut dyn Observer,
     ) {
         let now = shared.now();
         let reception = air::reception(shared, REPORT);
@@ -430,6 +460,10 @@ impl Hosted {
                 if let Some(object) = shared.slot_of(object.id) {
                     known.learn(object, &receivers, stamp);
                 }
+            }
+            if observer.wants_deliveries() {
+                let message = Message::Report(report.clone());
+                tell_delivered(observer, number, shared, &message, &receivers);
             }
             for &receiver in &receivers {
                 let at = self.host_of[receiver as usize];
@@ -643,7 +677,15 @@ impl Hosted {
             }
             let step = shared.step_of(stamp);
             if let Some(beacon) = spoken.beacon(other, step) {
-                host.handle_input(now, Input::Beacon(beacon));
+                if self.digest_due_at(shared, other, step) {
+                    host.handle_input(now, Input::Beacon(beacon));
+                } else {
+                    let plain = Beacon {
+                        digest: None,
+                        ..beacon.clone()
+                    };
+                    host.handle_input(now, Input::Beacon(&plain));
+                }
                 news.push((other, step));
             }
         }
@@ -780,11 +822,14 @@ impl Hosted {
         hosts: &mut [u16],
         lane: usize,
         receptions: &mut u64,
+        number: usize,
+        observer: &mut dyn Observer,
     ) {
         let reception = air::reception(shared, BROADCAST);
         let carried = air.carried.clone();
-        let mut receivers = std::mem::take(&mut self.receivers);
+        let mut delivered = Vec::with_capacity(broadcasts.len());
         for ((slot, broadcast, bytes), carried) in broadcasts.iter().zip(carried) {
+            let mut receivers = Vec::new();
             air.deliver(
                 shared,
                 &reception,
@@ -796,11 +841,18 @@ impl Hosted {
             );
             *receptions += (receivers.len() * broadcast.objects.len()) as u64;
             self.inform_listeners(shared, *slot, broadcast, &receivers, known);
-            for &receiver in &receivers {
+            if observer.wants_deliveries() {
+                let message = Message::Broadcast(broadcast.clone());
+                tell_delivered(observer, number, shared, &message, &receivers);
+            }
+            delivered.push(receivers);
+        }
+        // Only then, for it may drive a host out of office that has spoken in this step.
+        for ((_, broadcast, _), receivers) in broadcasts.iter().zip(&delivered) {
+            for &receiver in receivers {
                 self.heed(shared, receiver, broadcast, hosts, lane);
             }
         }
-        self.receivers = receivers;
     }
 
     /// What receivers learn of objects: those listed, and by silence those listed before.
@@ -813,25 +865,8 @@ impl Hosted {
         known: &mut Matrix<Stamp>,
     ) {
         let at = self.host_of[slot as usize];
-        // A host that another one's broadcast of this step drove out of office has still spoken.
-        let mut gone = None;
-        let host = match self.hosts.get_mut(at as usize) {
-            Some(host) => host,
-            None => gone.insert(InOffice {
-                slot,
-                tile: 0,
-                host: Host::with_policy(
-                    &self.parameters,
-                    broadcast.host,
-                    broadcast.tile,
-                    broadcast.at,
-                    None,
-                    Box::new(ConditionalCoverage) as Box<dyn Policy>,
-                ),
-                news: Vec::new(),
-                listed: Vec::new(),
-                following: Vec::new(),
-            }),
+        let Some(host) = self.hosts.get_mut(at as usize) else {
+            return;
         };
         let stamp = |at: covey_protocol::Instant| {
             shared.stamp((at.micros() / covey_traffic::STEP_US) as u32)

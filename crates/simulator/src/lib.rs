@@ -6,6 +6,7 @@
 mod air;
 pub mod arm;
 mod awareness;
+pub mod calibrate;
 mod demanded;
 mod hosted;
 mod metric;
@@ -24,9 +25,9 @@ mod shared;
 mod sizes;
 mod slots;
 
-pub use arm::{Arm, ArmError, Strategy};
+pub use arm::{Arm, ArmError, Contender, PolicyMaker, Strategy};
 pub use observe::{Nobody, Observer};
 pub use outcome::{CycleRow, Outcome, SharedOutcome, Timing};
 pub use prepared::Prepared;
-pub use run::{FrameSource, RunError, RunOptions, SeedOutcome, simulate};
+pub use run::{FrameSource, RunError, RunOptions, SeedOutcome, simulate, simulate_contenders};
 pub use scenario::{Scenario, ScenarioError};

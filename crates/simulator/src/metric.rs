@@ -4,8 +4,8 @@ use covey_world::paths::RelevantObject;
 use covey_world::sight::{Observed, Sighting};
 
 use crate::air::{Air, BeaconStatistics};
-use crate::arm::Arm;
 use crate::awareness::{BeaconMatrix, Matrix, Stamp};
+use crate::calibrate::Margins;
 use crate::hosted::Served;
 use crate::observe::{Miss, Observer};
 use crate::outcome::{CycleRow, Deficit, Outcome};
@@ -176,6 +176,20 @@ impl<'a> Evaluation<'a> {
     }
 }
 
+/// Adds all relevant pairs of participants to the margins that they need.
+pub(crate) fn by_margin(shared: &Shared<'_>, knowledge: &Knowledge<'_>, margins: &mut Margins) {
+    for (vehicle, relevant) in shared.relevant.iter() {
+        let vehicle = shared.places[vehicle as usize];
+        if shared.participant[vehicle as usize] {
+            let object = shared.places[relevant.object as usize];
+            let told = knowledge.told(shared, object, vehicle);
+            let newest = told.max(shared.sensed.at(object, vehicle));
+            let missed = !in_time(shared, newest, relevant.deadline_us);
+            margins.add(relevant.least_margin, missed);
+        }
+    }
+}
+
 /// One arm's books.
 #[derive(Debug)]
 pub(crate) struct Ledger {
@@ -188,10 +202,10 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    pub(crate) fn new(arm: Arm, seed: u64) -> Self {
+    pub(crate) fn new(arm: String, seed: u64) -> Self {
         Self {
             outcome: Outcome {
-                arm: arm.to_string(),
+                arm,
                 seed,
                 retention_scores: vec![0; RETENTION_BINS],
                 ..Outcome::default()
@@ -301,7 +315,8 @@ impl Ledger {
         outcome.deficit_all.missed += cycle.missed + evaluation.missed_unequipped;
         outcome.by_cycle.push(cycle);
         let participants = shared.participants.len();
-        outcome.redundancy.sum += self.receptions as f64;
+        let cycle_s = shared.prepared.scenario.protocol.cycle_s;
+        outcome.redundancy.sum += self.receptions as f64 / cycle_s;
         outcome.redundancy.count += participants as u64;
         self.receptions = 0;
         self.look_around(shared, evaluation, knowledge);

@@ -69,6 +69,15 @@ pub trait Observer {
     /// A message was offered to the channel by arm number `arm`, from `tile`.
     fn message(&mut self, _arm: usize, _now: Instant, _tile: Option<Tile>, _message: &Message) {}
 
+    /// Whether [`delivered`](Self::delivered) is to be called.
+    fn wants_deliveries(&self) -> bool {
+        false
+    }
+
+    /// The channel has dealt with a message of arm number `arm`: the numbers of the vehicles that received it. There are
+    /// none where it was thinned.
+    fn delivered(&mut self, _arm: usize, _now: Instant, _message: &Message, _receivers: &[u32]) {}
+
     /// A host decided.
     fn decision(&mut self, _arm: usize, _view: &HostView<'_>) {}
 

@@ -6,18 +6,19 @@
 
 use std::time::Instant as Clock;
 
-use covey_protocol::messages::{Message, Report};
+use covey_protocol::messages::{Beacon, Message, Report};
 use covey_radio::LANES;
 use covey_traffic::Source;
 use covey_world::Frame;
 use thiserror::Error;
 
 use crate::air::{self, Air, BEACON, BROADCAST, BeaconLanes, REPORT};
-use crate::arm::{Arm, Strategy};
+use crate::arm::{Arm, Contender, Strategy};
 use crate::awareness::{Matrix, Stamp};
+use crate::calibrate::Margins;
 use crate::hosted::{Hosted, Spoken};
 use crate::metric::{self, Ledger};
-use crate::observe::{Observer, StepView};
+use crate::observe::{Nobody, Observer, StepView};
 use crate::omniscient::Omniscient;
 use crate::outcome::{CycleRow, Outcome, SharedOutcome, Timing};
 use crate::prepared::{Prepared, STEP_S};
@@ -140,7 +141,23 @@ pub fn simulate(
     options: &RunOptions,
     observer: &mut dyn Observer,
 ) -> Result<SeedOutcome, RunError> {
-    Run::new(prepared, arms, seed, options, None)?.finish(traffic, observer)
+    let contenders: Vec<Contender> = arms.iter().map(|&arm| arm.into()).collect();
+    simulate_contenders(prepared, traffic, &contenders, seed, options, observer)
+}
+
+/// Runs arms and policies of your own on one seed, side by side.
+///
+/// # Errors
+/// As [`simulate`], and an allowance of a policy of your own may be out of range.
+pub fn simulate_contenders(
+    prepared: &Prepared,
+    traffic: &mut dyn FrameSource,
+    contenders: &[Contender],
+    seed: u64,
+    options: &RunOptions,
+    observer: &mut dyn Observer,
+) -> Result<SeedOutcome, RunError> {
+    Run::new(prepared, contenders, seed, options, None)?.finish(traffic, observer)
 }
 
 /// A run under way.
@@ -157,13 +174,15 @@ pub(crate) struct Run<'p> {
     steps: u32,
     outcome: SharedOutcome,
     present: metric::Presence,
+    /// Relevant and missed pairs of the first arm by margin, for calibration.
+    margins: Option<Margins>,
 }
 
 impl<'p> Run<'p> {
     /// `margin_m` takes the place of the scenario's d_min, for calibration.
     pub(crate) fn new(
         prepared: &'p Prepared,
-        arms: &[Arm],
+        contenders: &[Contender],
         seed: u64,
         options: &RunOptions,
         margin_m: Option<f64>,
@@ -187,12 +206,25 @@ impl<'p> Run<'p> {
         };
         let warmup = cycles("warmup", options.warmup_s, 0.0)?;
         let steps = warmup + cycles("measure", options.measure_s, 1.0)?;
-        let with_cells = arms.iter().any(|arm| arm.strategy.is_hosted());
+        for contender in contenders {
+            if let Some(found) = contender.arm().allowance
+                && !(found > 0.0 && found <= 1.0)
+            {
+                return Err(RunError::Options {
+                    field: "allowance",
+                    found,
+                    expected: format!("above 0 and at most 1 (arm `{contender}`)"),
+                });
+            }
+        }
+        let hosted = |contender: &Contender| contender.arm().strategy.is_hosted();
+        let with_cells = contenders.iter().any(hosted);
         let margin = margin_m.unwrap_or(prepared.scenario.evaluation.margin_m);
-        let runs: Vec<ArmRun> = arms
+        let runs: Vec<ArmRun> = contenders
             .iter()
+            .map(|contender| (contender, contender.arm()))
             .enumerate()
-            .map(|(at, &arm)| ArmRun {
+            .map(|(at, (contender, arm))| ArmRun {
                 arm,
                 group: at / LANES,
                 lane: at % LANES,
@@ -204,16 +236,19 @@ impl<'p> Run<'p> {
                     Strategy::Omniscient => {
                         Kind::Omniscient(Omniscient::new(arm.allowance.unwrap_or(0.0)))
                     }
-                    _ => Kind::Hosted(Box::new(Hosted::new(arm, seed, prepared))),
+                    _ => {
+                        let own = contender.own_policy();
+                        Kind::Hosted(Box::new(Hosted::new(arm, own, seed, prepared)))
+                    }
                 },
                 air: Air::new(prepared),
                 known: Matrix::default(),
-                ledger: Ledger::new(arm, seed),
+                ledger: Ledger::new(contender.to_string(), seed),
                 receivers: Vec::new(),
                 reports: Vec::new(),
             })
             .collect();
-        let groups = arms
+        let groups = contenders
             .chunks(LANES)
             .map(|chunk| BeaconLanes::new(chunk.len()))
             .collect();
@@ -232,7 +267,27 @@ impl<'p> Run<'p> {
                 ..SharedOutcome::default()
             },
             present: metric::Presence::default(),
+            margins: None,
         })
+    }
+
+    /// Without sight and links: only the load of beacons means anything.
+    pub(crate) fn blind(mut self) -> Self {
+        self.shared.blind = true;
+        self
+    }
+
+    /// Runs to the end and gives the first arm's pairs by margin.
+    pub(crate) fn finish_with_margins(
+        mut self,
+        traffic: &mut dyn FrameSource,
+    ) -> Result<(SeedOutcome, Margins), RunError> {
+        self.margins = Some(Margins::default());
+        for step in 0..self.steps {
+            self.step(step, traffic, &mut Nobody)?;
+        }
+        let margins = self.margins.take().unwrap_or_default();
+        Ok((self.conclude(), margins))
     }
 
     /// Runs to the end.
@@ -244,6 +299,10 @@ impl<'p> Run<'p> {
         for step in 0..self.steps {
             self.step(step, traffic, observer)?;
         }
+        Ok(self.conclude())
+    }
+
+    fn conclude(mut self) -> SeedOutcome {
         self.outcome.vehicles = self.present.vehicles();
         self.outcome.participants = self.present.participants();
         self.outcome.tiles = self.present.tiles();
@@ -258,7 +317,7 @@ impl<'p> Run<'p> {
             result.arms.push(outcome);
             result.cycles.push(cycles);
         }
-        Ok(result)
+        result
     }
 
     /// One step.
@@ -291,6 +350,7 @@ impl<'p> Run<'p> {
         if step == self.warmup {
             for run in &mut self.arms {
                 run.air.traffic = Default::default();
+                run.ledger.receptions = 0;
             }
         }
         self.begin(measured, observer);
@@ -298,7 +358,7 @@ impl<'p> Run<'p> {
         self.beacons_and_reports(measured, observer);
         self.shared.timing.beacons_s += clock.elapsed().as_secs_f64();
         let clock = Clock::now();
-        self.deliver_reports();
+        self.deliver_reports(observer);
         if self.shared.is_decision() {
             self.serve(measured, observer);
         }
@@ -452,6 +512,31 @@ impl<'p> Run<'p> {
         if observer.wants_messages() {
             self.tell_messages(&senders, observer);
         }
+        if observer.wants_deliveries() {
+            self.tell_delivered_beacons(&senders, observer);
+        }
+    }
+
+    /// Tells an observer who received the beacons of this step.
+    fn tell_delivered_beacons(&self, senders: &[u32], observer: &mut dyn Observer) {
+        let shared = &self.shared;
+        let stamp = shared.stamp(shared.step);
+        for (number, run) in self.arms.iter().enumerate() {
+            let heard = &self.groups[run.group].heard;
+            for &slot in senders {
+                let Some(beacon) = run.beacon(&self.spoken, shared, slot) else {
+                    continue;
+                };
+                let links = shared.links.range(slot);
+                let receivers: Vec<u32> = shared.links.receivers[links]
+                    .iter()
+                    .filter(|&&place| heard.at(slot, place)[run.lane] == stamp)
+                    .map(|&place| shared.slots.id(place))
+                    .collect();
+                let message = Message::Beacon(beacon);
+                observer.delivered(number, shared.now(), &message, &receivers);
+            }
+        }
     }
 
     /// Tells an observer what was offered in this step, broadcasts apart.
@@ -460,32 +545,16 @@ impl<'p> Run<'p> {
         let tile = |slot: u32| shared.prepared.tiles.tile(shared.tile[slot as usize]);
         for (number, run) in self.arms.iter().enumerate() {
             for &slot in senders {
-                let Some(beacon) = self.spoken.beacon(slot, shared.step) else {
+                let Some(beacon) = run.beacon(&self.spoken, shared, slot) else {
                     continue;
                 };
-                let mut beacon = beacon.clone();
-                let digest = match &run.kind {
-                    Kind::Hosted(hosted) => hosted.digest_due(shared, slot),
-                    _ => false,
-                };
-                if !digest {
-                    beacon.digest = None;
-                }
                 observer.message(number, shared.now(), tile(slot), &Message::Beacon(beacon));
             }
             match &run.kind {
                 Kind::Silent => {}
                 Kind::Senders(_) | Kind::Omniscient(_) => {
                     for (slot, objects, _) in &run.reports {
-                        let objects = objects.iter();
-                        let report = Report {
-                            sender: shared.agent(*slot),
-                            at: shared.now(),
-                            objects: objects
-                                .map(|&object| shared.object(object, shared.sensed_step))
-                                .collect(),
-                        };
-                        let message = Message::Report(report);
+                        let message = Message::Report(report(shared, *slot, objects));
                         observer.message(number, shared.now(), tile(*slot), &message);
                     }
                 }
@@ -499,9 +568,9 @@ impl<'p> Run<'p> {
         }
     }
 
-    fn deliver_reports(&mut self) {
+    fn deliver_reports(&mut self, observer: &mut dyn Observer) {
         let shared = &self.shared;
-        for run in &mut self.arms {
+        for (number, run) in self.arms.iter_mut().enumerate() {
             let group = &self.groups[run.group];
             let carried = std::mem::take(&mut run.air.carried);
             match &mut run.kind {
@@ -523,6 +592,10 @@ impl<'p> Run<'p> {
                         for &object in objects {
                             run.known.learn(object, &run.receivers, stamp);
                         }
+                        if observer.wants_deliveries() {
+                            let message = Message::Report(report(shared, *sender, objects));
+                            tell_delivered(observer, number, shared, &message, &run.receivers);
+                        }
                     }
                 }
                 Kind::Hosted(hosted) => {
@@ -533,6 +606,8 @@ impl<'p> Run<'p> {
                         &carried,
                         &mut run.known,
                         &mut run.ledger.receptions,
+                        number,
+                        observer,
                     );
                     hosted.inform(shared, &mut self.spoken, &run.air);
                 }
@@ -606,6 +681,8 @@ impl<'p> Run<'p> {
                 &mut group.hosts,
                 run.lane,
                 &mut run.ledger.receptions,
+                number,
+                observer,
             );
             if measured {
                 run.ledger.serve(&hosted.served);
@@ -626,6 +703,9 @@ impl<'p> Run<'p> {
                 known: &run.known,
                 oracle: run.arm.strategy == Strategy::Oracle,
             };
+            if let (0, Some(margins)) = (number, &mut self.margins) {
+                metric::by_margin(&self.shared, &knowledge, margins);
+            }
             run.ledger.measure(
                 &self.shared,
                 &mut evaluation,
@@ -639,7 +719,44 @@ impl<'p> Run<'p> {
     }
 }
 
+/// A sender-side report, as a message.
+fn report(shared: &Shared<'_>, sender: u32, objects: &[u32]) -> Report {
+    Report {
+        sender: shared.agent(sender),
+        at: shared.now(),
+        objects: objects
+            .iter()
+            .map(|&object| shared.object(object, shared.sensed_step))
+            .collect(),
+    }
+}
+
+/// Tells an observer who received a message.
+pub(crate) fn tell_delivered(
+    observer: &mut dyn Observer,
+    arm: usize,
+    shared: &Shared<'_>,
+    message: &Message,
+    places: &[u32],
+) {
+    let receivers: Vec<u32> = places.iter().map(|&place| shared.slots.id(place)).collect();
+    observer.delivered(arm, shared.now(), message, &receivers);
+}
+
 impl ArmRun {
+    /// The beacon of this step from a place, as it sounds in this arm.
+    fn beacon(&self, spoken: &Spoken, shared: &Shared<'_>, slot: u32) -> Option<Beacon> {
+        let mut beacon = spoken.beacon(slot, shared.step)?.clone();
+        let digest = match &self.kind {
+            Kind::Hosted(hosted) => hosted.digest_due(shared, slot),
+            _ => false,
+        };
+        if !digest {
+            beacon.digest = None;
+        }
+        Some(beacon)
+    }
+
     /// Composes the reports that are due in this step and offers them.
     fn compose_reports(
         &mut self,

@@ -27,9 +27,10 @@ use covey_radio::ChannelParameters;
 use covey_traffic::builtin::BuiltinConfig;
 use covey_traffic::sumo::ClosedPopulation;
 use covey_world::{Map, MapError, MapOptions, Warnings};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::calibrate::Calibrated;
 use crate::readings::{Evaluation, Sensing, SizeModel};
 
 /// A scenario, as its file gives it.
@@ -65,9 +66,19 @@ pub struct Scenario {
     /// Share of vehicles that participate. Default 0.8; letter, table of parameters.
     #[serde(default = "default_penetration")]
     pub penetration: f64,
+    /// Vehicles that do not participate whatever the share, by their number in order of first appearance: for scenarios
+    /// small enough to know every vehicle. Default none.
+    #[serde(default)]
+    pub unequipped: Vec<u32>,
     /// What messages weigh. Default `tr103562`; reading 21.
     #[serde(default)]
     pub sizes: SizeModel,
+    /// What `covey calibrate` found; takes effect where the file does not set capacity or margin itself.
+    #[serde(default)]
+    pub calibrated: Option<Calibrated>,
+    /// Length of the corridor in km, for the record; nothing is computed from it. Default: none, for maps that are no corridor.
+    #[serde(default)]
+    pub corridor_km: Option<f64>,
     /// The folder that relative paths start from.
     #[serde(skip)]
     pub folder: PathBuf,
@@ -89,7 +100,7 @@ pub struct MapFiles {
 }
 
 /// Where the grid lies: cells and tiles count from `origin`, along axes turned by `azimuth`.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct GridFrame {
     /// Map x of the grid's origin, in metres. Default 0.
@@ -159,10 +170,27 @@ impl Scenario {
     /// # Errors
     /// The text is not TOML, has an unknown key or a value out of range.
     pub fn parse(name: &str, text: &str) -> Result<Self, ScenarioError> {
-        let scenario: Self = toml::from_str(text).map_err(|error| ScenarioError::Parse {
+        let parse = |error: toml::de::Error| ScenarioError::Parse {
             file: name.to_string(),
             problem: error.to_string().trim_end().to_string(),
-        })?;
+        };
+        let mut scenario: Self = toml::from_str(text).map_err(parse)?;
+        if let Some(calibrated) = &scenario.calibrated {
+            let document: toml::Table = text.parse().map_err(parse)?;
+            let sets = |table: &str, key: &str| {
+                document
+                    .get(table)
+                    .and_then(toml::Value::as_table)
+                    .is_some_and(|table| table.contains_key(key))
+            };
+            if !sets("protocol", "capacity_bytes_per_s") {
+                scenario.protocol.capacity_bytes_per_s = calibrated.capacity_bytes_per_s;
+            }
+            if !sets("evaluation", "margin_m") {
+                scenario.evaluation.margin_m = calibrated.margin_m;
+            }
+        }
+        let scenario = scenario;
         let value = |problem: String| ScenarioError::Value {
             file: name.to_string(),
             problem,

@@ -87,6 +87,26 @@ impl<T> Lists<T> {
     }
 }
 
+impl<T: Copy> Lists<T> {
+    /// Keeps the items for which `keep(place, item)` holds.
+    fn retain(&mut self, keep: impl Fn(u32, &T) -> bool) {
+        let (mut from, mut to) = (0, 0);
+        for place in 1..self.begin.len() {
+            let end = self.begin[place] as usize;
+            for at in from..end {
+                let item = self.items[at];
+                if keep(place as u32 - 1, &item) {
+                    self.items[to] = item;
+                    to += 1;
+                }
+            }
+            self.begin[place] = to as u32;
+            from = end;
+        }
+        self.items.truncate(to);
+    }
+}
+
 /// Links of participants, by sender.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Links {
@@ -108,6 +128,29 @@ impl Links {
             (Some(&a), Some(&b)) => a as usize..b as usize,
             _ => 0..0,
         }
+    }
+}
+
+impl Links {
+    /// Keeps the links for which `keep(sender, receiver)` holds.
+    fn retain(&mut self, keep: impl Fn(u32, u32) -> bool) {
+        let (mut from, mut to) = (0, 0);
+        for place in 1..self.begin.len() {
+            let end = self.begin[place] as usize;
+            for at in from..end {
+                if keep(place as u32 - 1, self.receivers[at]) {
+                    self.receivers[to] = self.receivers[at];
+                    self.ids[to] = self.ids[at];
+                    self.links[to] = self.links[at];
+                    to += 1;
+                }
+            }
+            self.begin[place] = to as u32;
+            from = end;
+        }
+        self.receivers.truncate(to);
+        self.ids.truncate(to);
+        self.links.truncate(to);
     }
 }
 
@@ -148,6 +191,8 @@ pub(crate) struct Shared<'p> {
     pub(crate) sensed_by_any: Vec<Stamp>,
     /// Whether cells are wanted at all.
     pub(crate) with_cells: bool,
+    /// Neither sight nor links are wanted.
+    pub(crate) blind: bool,
     pub(crate) links: Links,
     /// Fading by unordered pair, with the step of its last update.
     fading: HashMap<u64, (PairFading, u32), Mix>,
@@ -164,6 +209,7 @@ struct Buffers {
     cells: Vec<(i32, i32)>,
     onward: Vec<sight::Link>,
     linked: Vec<bool>,
+    gone: Vec<bool>,
     pairs: Vec<(u32, u32, PairLink)>,
     next: Vec<u32>,
     path: PathBuffer,
@@ -197,6 +243,7 @@ impl<'p> Shared<'p> {
             sensed: Matrix::default(),
             sensed_by_any: Vec::new(),
             with_cells,
+            blind: false,
             links: Links::default(),
             fading: HashMap::default(),
             relevance: paths::Relevance::new(
@@ -277,7 +324,7 @@ impl<'p> Shared<'p> {
             self.sensed_by_any.iter_mut().for_each(rebase);
         }
         self.place();
-        if self.is_sensing() {
+        if self.is_sensing() && !self.blind {
             let clock = Clock::now();
             self.sense();
             self.timing.sight_s += clock.elapsed().as_secs_f64();
@@ -316,11 +363,16 @@ impl<'p> Shared<'p> {
             self.sensed_by_any[slot as usize] = 0;
             self.participant[slot as usize] = false;
         }
+        if !self.left.is_empty() && !self.is_sensing() {
+            self.forget_left();
+        }
         let equipment = Draws::new(self.seed, EQUIPMENT, 0, 0);
         for &slot in &self.taken {
             let id = self.slots.id(slot);
             let share = equipment.at(id, 0).uniform();
-            self.participant[slot as usize] = share < self.prepared.scenario.penetration;
+            let scenario = &self.prepared.scenario;
+            self.participant[slot as usize] =
+                share < scenario.penetration && !scenario.unequipped.contains(&id);
             self.appeared[slot as usize] = self.step;
         }
         self.participants.clear();
@@ -341,6 +393,24 @@ impl<'p> Shared<'p> {
                 self.participants.push(slot);
             }
         }
+    }
+
+    /// Takes who left out of what was last sensed and linked, before others get their places. Where sensors look in this
+    /// step all of it is found anew.
+    fn forget_left(&mut self) {
+        let gone = &mut self.buffers.gone;
+        gone.clear();
+        gone.resize(self.slots.len(), false);
+        for &slot in &self.left {
+            gone[slot as usize] = true;
+        }
+        let gone = &self.buffers.gone;
+        let stays = |slot: u32| !gone[slot as usize];
+        self.seen
+            .retain(|observer, &object| stays(observer) && stays(object));
+        self.cells.retain(|observer, _| stays(observer));
+        self.links
+            .retain(|sender, receiver| stays(sender) && stays(receiver));
     }
 
     fn sense(&mut self) {

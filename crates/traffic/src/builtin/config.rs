@@ -1,10 +1,10 @@
 //! Parameters of the built-in traffic and what may be wrong with them.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// How a class of vehicles is driven: the parameters of Krauss's model as SUMO names them.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DriverModel {
     /// Highest acceleration, m/s². SUMO: 2.6 for passenger cars, 1.3 for trucks.
@@ -43,7 +43,7 @@ impl DriverModel {
 }
 
 /// How the wish of drivers is spread around the speed limit: a normal distribution cut at both ends.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SpeedFactor {
     /// Mean of the wished speed over the limit. SUMO's passenger car: 1.
@@ -58,7 +58,7 @@ pub struct SpeedFactor {
 
 /// How likely each direction is at a junction that offers all of them. Only the ratios matter; the shares of directions
 /// that a road does not offer fall to the others.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TurnShares {
     /// Straight on. Default 0.8.
@@ -83,7 +83,7 @@ impl Default for TurnShares {
 }
 
 /// What to do about roads that lead into a dead end without a way back, or from which the main road cannot be reached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DeadEnds {
     /// Refuse the network and name the road.
@@ -93,7 +93,7 @@ pub enum DeadEnds {
 }
 
 /// Parameters of the built-in traffic. Every field has a default.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct BuiltinConfig {
     /// Time between frames, ms. Default 50, the simulator's step. At most 500: a driver's `tau` must not be shorter.

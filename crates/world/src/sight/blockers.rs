@@ -3,11 +3,12 @@
 //! Each vehicle near the sensor gets a rank by its distance, and each bin a set of ranks: the vehicles whose silhouettes
 //! touch the bin. A sight line is tested only against those in its own bin that begin nearer than it ends, nearest first.
 
-use super::bearing::{bearing, greater, lesser, silhouette, touched_bins, whole_part};
+use super::bearing::{bearing, lesser, whole_part};
+use super::prospect::OpenTiles;
 use super::rule::{self, SightLine};
+use super::sector::Sector;
 use super::vehicles::Vehicles;
 use super::view::BINS;
-use crate::geometry::Point;
 use std::ops::Range;
 
 /// Steps of distance.
@@ -48,44 +49,43 @@ pub(crate) struct Blockers {
     levels_per_metre: f64,
 }
 
+/// The step of a distance. Rounding is the same for all, so a longer distance never has a lower step.
+#[inline]
+fn level(levels_per_metre: f64, distance: f64) -> usize {
+    whole_part(lesser(distance * levels_per_metre, LEVELS as f64 - 3.0) + 2.0)
+}
+
 impl Blockers {
-    /// Looks around from the vehicle in `slot`, whose sensor is at `height`, at all others that come within `range`.
-    pub(crate) fn build(&mut self, vehicles: &Vehicles, slot: usize, range: f64, height: f64) {
+    /// Looks around from the vehicle in `slot`, whose sensor is at `height`, at all others that come within `range` and, if
+    /// that is known, are not hidden by buildings entirely.
+    pub(crate) fn build(
+        &mut self,
+        vehicles: &Vehicles,
+        slot: usize,
+        range: f64,
+        height: f64,
+        open: Option<&OpenTiles>,
+    ) {
         let from = vehicles.boxes[slot].centre;
         self.staged.clear();
         self.up_to.clear();
         self.up_to.resize(LEVELS, 0);
-        self.levels_per_metre = LEVELS as f64 / range.max(1e-3);
-        vehicles.near(from, range, |other| {
+        let levels_per_metre = LEVELS as f64 / range.max(1e-3);
+        self.levels_per_metre = levels_per_metre;
+        let mut stage = |other: usize| {
             let b = &vehicles.boxes[other];
             let away = b.centre - from;
             let reach = range + vehicles.reach[other];
             if away.dot(away) * SHRINK > reach * reach || other == slot {
                 return;
             }
-            // The footprint in the vehicle's own axes, as seen from the sensor.
-            let middle = Point::new(b.axis.dot(away), b.axis.cross(away));
-            let (min, max) = (middle - b.half, middle + b.half);
-            let x = greater(greater(min.x, -max.x), 0.0);
-            let y = greater(greater(min.y, -max.y), 0.0);
-            let distance_squared = x * x + y * y;
-            let level = self.level(distance_squared.sqrt() * SHRINK);
-            let (first_bin, bins) = if distance_squared > 0.0 {
-                let (first, last) = silhouette(min, max);
-                let turn = |p: Point| {
-                    Point::new(
-                        p.x * b.axis.x - p.y * b.axis.y,
-                        p.x * b.axis.y + p.y * b.axis.x,
-                    )
-                };
-                touched_bins::<BINS>(bearing(turn(first)), bearing(turn(last)))
-            } else {
-                (0, BINS)
-            };
+            let distance = away.dot(away).sqrt();
+            let sector =
+                Sector::new::<BINS>(b, vehicles.reach[other], away, distance, bearing(away));
+            let level = level(levels_per_metre, sector.near);
             let depth = height - b.height;
             let steepness = if depth > 0.0 {
-                let far = Point::new(greater(max.x, -min.x), greater(max.y, -min.y));
-                far.dot(far).sqrt() / depth * (2.0 - SHRINK)
+                sector.far / depth * (2.0 - SHRINK)
             } else {
                 f64::INFINITY
             };
@@ -94,17 +94,14 @@ impl Blockers {
                 slot: other as u32,
                 steepness,
                 level: level as u16,
-                first_bin: first_bin as u16,
-                bins: bins as u32,
+                first_bin: sector.first as u16,
+                bins: sector.count as u32,
             });
-        });
+        };
+        if !open.is_some_and(|open| vehicles.in_open_tiles(open, &mut stage)) {
+            vehicles.near(from, range, stage);
+        }
         self.rank();
-    }
-
-    /// The step of a distance. Rounding is the same for all, so a longer distance never has a lower step.
-    #[inline]
-    fn level(&self, distance: f64) -> usize {
-        whole_part(lesser(distance * self.levels_per_metre, LEVELS as f64 - 3.0) + 2.0)
     }
 
     /// Ranks the staged vehicles by distance and enters them into the bins.
@@ -158,7 +155,7 @@ impl Blockers {
         at: usize,
         target: usize,
     ) -> bool {
-        let near_enough = self.up_to[self.level(distance)] as usize;
+        let near_enough = self.up_to[level(self.levels_per_metre, distance)] as usize;
         // Metres of distance for each metre that the line sinks; none if it rises.
         let fall = line.from_height - line.to_height;
         let steepness = if fall > 0.0 { distance / fall } else { 0.0 };

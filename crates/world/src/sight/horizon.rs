@@ -11,8 +11,8 @@
 
 use super::bearing::{BinRange, Borders, bearing, silhouette, touched_bins, widest_bin};
 use super::buildings::Buildings;
-use super::lanes::{LANES, Lanes, bearings, cross, select, whole_parts, zip};
-use super::prospect::{FourWalls, Prospect};
+use super::lanes::{LANES, Lanes, select, zip};
+use super::prospect::Prospect;
 use super::rule;
 use crate::geometry::Point;
 use std::ops::Range;
@@ -114,79 +114,22 @@ impl<const BINS: usize> Horizon<BINS> {
         self.enclosed = false;
     }
 
-    /// Looks around at what a prospect lists. It must reach at least as far as the outlook and take no lower buildings for
-    /// walls than the outlook asks for.
-    pub(crate) fn build_from(
+    /// Leaves the walls to a prospect, and notes only what it does not deal with. It must reach at least as far as the
+    /// outlook and take no lower buildings for walls than the outlook asks for.
+    pub(crate) fn defer_to(
         &mut self,
         buildings: &Buildings,
         outlook: &Outlook,
         prospect: &Prospect,
     ) {
-        self.clear();
-        let from = outlook.from;
-        for &index in &prospect.around {
-            let footprint = &buildings.footprints[index as usize];
-            self.enclosed = self.enclosed || buildings.holds(footprint, from);
-        }
+        self.enclosed = prospect.encloses(buildings, outlook.from);
         let limit = outlook.range * outlook.range;
+        self.apart.clear();
         for &index in &prospect.others {
             let footprint = &buildings.footprints[index as usize];
-            if footprint.distance_squared(from) <= limit {
+            if footprint.distance_squared(outlook.from) <= limit {
                 self.apart.push(index);
             }
-        }
-        let offset = from - prospect.middle;
-        for four in &prospect.walls {
-            self.put_four(four, offset.x as f32, offset.y as f32);
-        }
-    }
-
-    /// Enters four walls as seen from a point near the middle of their prospect.
-    #[inline]
-    fn put_four(&mut self, four: &FourWalls, x: f32, y: f32) {
-        let (start_x, start_y) = (four.start_x.map(|s| s - x), four.start_y.map(|s| s - y));
-        let end_x = zip(start_x, four.along_x, |s, a| s + a);
-        let end_y = zip(start_y, four.along_y, |s, a| s + a);
-        let area = cross(start_x, start_y, four.along_x, four.along_y);
-        let length = zip(four.along_x, four.along_y, |x, y| x.abs() + y.abs());
-        let inverse = area.map(|area| 1.0 / area);
-        let slope_x = zip(four.along_x, inverse, |a, i| a * i);
-        let slope_y = zip(four.along_y, inverse, |a, i| a * i);
-        // From the end to the start is counter-clockwise.
-        let from = bearings(end_x, end_y);
-        let to = bearings(start_x, start_y);
-        let to = zip(from, to, |from, to| if to < from { to + 4.0 } else { to });
-        let bins = |bearing: Lanes, pad: f32| {
-            whole_parts(bearing.map(|b| (b + (4.0 + pad)) * (BINS as f32 / 4.0)))
-        };
-        let first = bins(from, -SINGLE_PAD);
-        let last = bins(to, SINGLE_PAD);
-        let covered_from = bins(from, SINGLE_PAD);
-        let covered_to = bins(to, -SINGLE_PAD);
-        for lane in 0..LANES {
-            let grazing = GRAZING as f32 * length[lane];
-            // Only walls with their outer side towards the point can be entered.
-            if area[lane] > grazing {
-                continue;
-            }
-            let wall = four.wall[lane];
-            let (first, last) = (first[lane] as usize, last[lane] as usize);
-            let touched = (last + 1).wrapping_sub(first);
-            if area[lane] >= -grazing || area[lane].is_nan() || touched >= BINS {
-                let point = |x: Lanes, y: Lanes| Point::new(x[lane].into(), y[lane].into());
-                self.put_grazing(point(start_x, start_y), point(end_x, end_y), wall);
-                continue;
-            }
-            let shift = first & !(BINS - 1);
-            let (first, end) = (first - shift, last + 1 - shift);
-            self.entries.push(Entry {
-                wall,
-                first: first as u16,
-                touched: touched as u16,
-            });
-            let covered = (covered_from[lane] as usize + 1).wrapping_sub(shift)
-                ..(covered_to[lane] as usize).wrapping_sub(shift);
-            self.sweep_around(first..end, covered, slope_x[lane], slope_y[lane]);
         }
     }
 

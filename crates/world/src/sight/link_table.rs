@@ -166,7 +166,7 @@ impl Observed<'_> {
     }
 
     /// The links from `vehicle` to the vehicles within [`SightOptions::link_range`](super::SightOptions::link_range) that
-    /// follow it in the order of positions (from west to east, then from south to north), by bearing.
+    /// follow it in the order of positions (from west to east, then from south to north), in no particular order.
     ///
     /// A link is the same in both directions, so each unordered pair is computed, and listed, once: at the vehicle that
     /// comes first. [`LinkTable::new`] lists them at both ends.

@@ -1,76 +1,110 @@
 //! What stands between antennas: the links of one vehicle with those that follow it in the order of positions.
 //!
-//! The order runs from west to east, so all of them lie in the eastern half plane. Buildings become a horizon, as for
-//! sight. For vehicles, the neighbours are sorted by bearing; each vehicle then hides a run of them: those between its
-//! silhouette's bearings and farther away than its farthest corner are hidden for certain, and the few that lie
-//! alongside it or on the silhouette are tested exactly.
+//! The order runs from west to east, so all of them lie in the eastern half plane. Buildings are the business of prospects, or
+//! of a horizon, as for sight. The vehicles around the sender become sets by bins of bearing, the tallest first: the first
+//! one that is found to stand in between is the tallest that does.
 
-use super::bearing::{PAD, bearing, bin, silhouette};
+use super::bearing::{bearing, bin, lesser, whole_part};
 use super::horizon::{Horizon, Outlook};
+use super::prospect::{self, Prospect};
 use super::rule;
+use super::sector::{MARGIN, Sector};
+use super::vehicles::{HEIGHT_CLASSES, Vehicles};
 use super::{Link, LinkState, Observed};
 use crate::geometry::Point;
+use std::ops::Range;
 
 /// Bins of bearing: far down the road, neighbours and fronts of buildings lie close together.
-const BINS: usize = 512;
-/// Distances are widened by this share, far more than their rounding.
-const MARGIN: f64 = 1e-9;
+const BINS: usize = prospect::BINS;
+/// Steps of distance by which vehicles of a height are ranked.
+const LEVELS: usize = 16;
+/// Vehicles are ranked by height, then by distance.
+const RANKS: usize = HEIGHT_CLASSES * LEVELS;
 
-/// A vehicle near the sender.
-#[derive(Debug, Clone, Copy, Default)]
-struct Neighbour {
-    /// Bearing of its centre.
-    bearing: f64,
-    /// Its place among the linked neighbours by bearing; [`NOT_LINKED`] if it only hides.
-    rank: u32,
-    /// From the sender to its centre.
-    distance: f64,
-    /// The bearings between which it hides what is behind it.
-    first: f64,
-    last: f64,
-    /// Nothing nearer than this is hidden, and everything farther away than `far` is.
-    near: f64,
-    far: f64,
-    /// Height of its box.
-    height: f64,
+/// A vehicle that can stand in between, before it has a rank.
+#[derive(Debug, Clone, Copy)]
+struct Staged {
     slot: u32,
+    order: u16,
+    first: u16,
+    count: u16,
+    near: f32,
+}
+
+/// A vehicle that can stand in between.
+#[derive(Debug, Clone, Copy, Default)]
+struct Hider {
+    slot: u32,
+    /// No point of it is nearer to the sender.
+    near: f32,
+}
+
+/// A vehicle that the sender may be linked with.
+#[derive(Debug, Clone, Copy)]
+struct Target {
+    slot: u32,
+    at: u16,
+    distance: f64,
 }
 
 /// Working memory for links.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct LinkScratch {
     horizon: Horizon<BINS>,
-    neighbours: Vec<Neighbour>,
-    /// The linked neighbours by bearing: the bearing's leading bits, then the place in `neighbours`.
-    order: Vec<u64>,
-    /// The linked neighbours by bearing, and how far they are.
-    bearings: Vec<f64>,
-    distances: Vec<f64>,
-    /// The tallest vehicle in between by bearing; infinite for a building, negative for none.
-    tallest: Vec<f64>,
-    /// Linked neighbours that have to be tested exactly.
-    close: Vec<u32>,
+    targets: Vec<Target>,
+    staged: Vec<Staged>,
+    /// How many there are of each height and step of distance.
+    counts: [u32; RANKS],
+    /// The hiders by rank.
+    hiders: Vec<Hider>,
+    /// Words per bin.
+    words: usize,
+    /// Sets of ranks by bin.
+    sets: Vec<u64>,
 }
 
-/// A key that sorts by bearing, to 2^-38, and holds a place of at most 2^24.
-#[inline]
-fn key(bearing: f64, place: usize) -> u64 {
-    (((bearing * (1_u64 << 36) as f64) as i64 as u64) << 24) | (place as u64 & PLACE)
+impl Default for LinkScratch {
+    fn default() -> Self {
+        Self {
+            horizon: Horizon::default(),
+            targets: Vec::new(),
+            staged: Vec::new(),
+            counts: [0; RANKS],
+            hiders: Vec::new(),
+            words: 0,
+            sets: Vec::new(),
+        }
+    }
 }
 
-#[inline]
-fn place(key: u64) -> usize {
-    (key & PLACE) as usize
+fn is_linked(linked: Option<&[bool]>, index: u32) -> bool {
+    linked.is_none_or(|linked| linked.get(index as usize) == Some(&true))
 }
 
-const PLACE: u64 = (1 << 24) - 1;
-/// Bearings are widened by this: neighbours are sorted by their leading bits only.
-const SPREAD: f64 = 2.0 * PAD;
-
-const NOT_LINKED: u32 = u32::MAX;
-/// In place of a height: a building stands in between.
-const BUILDING: f64 = f64::INFINITY;
-const CLEAR: f64 = -1.0;
+/// Adds the links to vehicles in tiles that buildings hide from the sender entirely.
+fn add_hidden_links(
+    observed: &Observed<'_>,
+    slot: usize,
+    linked: Option<&[bool]>,
+    prospect: &Prospect,
+    out: &mut Vec<Link>,
+) {
+    let Observed { sight, vehicles } = observed;
+    let from = vehicles.boxes[slot].centre;
+    let options = &sight.options;
+    let range = lesser(options.building_link_range, options.link_range);
+    let limit = range * range;
+    vehicles.in_hidden_tiles(&prospect.open, from, range, |other| {
+        let away = vehicles.boxes[other].centre - from;
+        let index = vehicles.index[other];
+        if away.dot(away) <= limit && vehicles.precedes(slot, other) && is_linked(linked, index) {
+            out.push(Link {
+                other: index,
+                state: LinkState::Building,
+            });
+        }
+    });
+}
 
 impl LinkScratch {
     /// Adds the links of the vehicle in `slot` to `out`; of all that follow it, or of those that `linked` names.
@@ -82,196 +116,195 @@ impl LinkScratch {
         out: &mut Vec<Link>,
     ) {
         let Observed { sight, vehicles } = observed;
-        let range = sight.options.link_range;
+        let (buildings, options) = (&sight.buildings, &sight.options);
         let from = vehicles.boxes[slot].centre;
-        self.gather(observed, slot, range, linked);
-        if self.order.is_empty() {
+        let prospect = sight.link_prospects.at(buildings, from);
+        let by_tile = self.gather(vehicles, slot, options.link_range, linked, prospect);
+        if let Some(prospect) = prospect.filter(|_| by_tile) {
+            add_hidden_links(observed, slot, linked, prospect, out);
+        }
+        if self.targets.is_empty() {
             return;
         }
-        self.order.sort_unstable();
-
+        self.rank();
         let outlook = Outlook {
             from,
-            range,
+            range: options.link_range,
             height: 0.0,
             west: from.x,
         };
-        match sight.link_prospects.at(&sight.buildings, from) {
-            Some(prospect) => self
-                .horizon
-                .build_from(&sight.buildings, &outlook, prospect),
-            None => self.horizon.build(&sight.buildings, &outlook),
+        match prospect {
+            Some(prospect) => self.horizon.defer_to(buildings, &outlook, prospect),
+            None => self.horizon.build(buildings, &outlook),
         }
-        self.bearings.clear();
-        self.distances.clear();
-        self.tallest.clear();
         let horizon = &self.horizon;
-        for (rank, &key) in self.order.iter().enumerate() {
-            let neighbour = &mut self.neighbours[place(key)];
-            neighbour.rank = rank as u32;
-            let along = vehicles.boxes[neighbour.slot as usize].centre - from;
-            let at = bin::<BINS>(neighbour.bearing);
-            let distance = neighbour.distance;
+        for target in &self.targets {
+            let along = vehicles.boxes[target.slot as usize].centre - from;
+            let (at, distance) = (usize::from(target.at), target.distance);
+            let distance_squared = along.dot(along);
             let hidden = horizon.enclosed
-                || horizon.blocks(&sight.buildings, from, along, distance, at)
+                || match prospect {
+                    Some(prospect) => prospect.blocks(buildings, from, along, distance_squared, at),
+                    None => horizon.blocks(buildings, from, along, distance, at),
+                }
                 || horizon
                     .apart
                     .iter()
-                    .any(|&b| sight.buildings.cuts(b, from, along));
-            self.bearings.push(neighbour.bearing);
-            self.distances.push(distance);
-            self.tallest.push(if hidden { BUILDING } else { CLEAR });
-        }
-
-        for n in 0..self.neighbours.len() {
-            self.hide_behind(observed, from, n);
-        }
-
-        for (&key, &tallest) in self.order.iter().zip(&self.tallest) {
-            let state = if tallest == BUILDING {
+                    .any(|&b| buildings.cuts(b, from, along));
+            let state = if hidden {
                 LinkState::Building
-            } else if tallest > 0.0 {
-                LinkState::Vehicle { tallest }
             } else {
-                LinkState::Clear
+                self.state_among_vehicles(vehicles, from, along, target)
             };
-            let slot = self.neighbours[place(key)].slot as usize;
-            let along = vehicles.boxes[slot].centre - from;
-            if sight.options.links(state, along.dot(along)) {
-                let other = vehicles.index[slot];
+            if options.links(state, distance_squared) {
+                let other = vehicles.index[target.slot as usize];
                 out.push(Link { other, state });
             }
         }
     }
 
-    /// Collects the vehicles that can stand in between, and the order of those that are linked.
+    /// Collects the vehicles that can stand in between, and those that are linked. True if it left out those in tiles that
+    /// buildings hide.
     fn gather(
         &mut self,
-        observed: &Observed<'_>,
+        vehicles: &Vehicles,
         slot: usize,
         range: f64,
         linked: Option<&[bool]>,
-    ) {
-        let vehicles = &observed.vehicles;
+        prospect: Option<&Prospect>,
+    ) -> bool {
         let from = vehicles.boxes[slot].centre;
         let limit = range * range;
-        self.neighbours.clear();
-        self.order.clear();
-        vehicles.near_east(from, range, |other| {
+        let levels_per_metre = LEVELS as f64 / range.max(1e-3);
+        self.targets.clear();
+        self.staged.clear();
+        self.counts = [0; RANKS];
+        let mut add = |other: usize| {
             let b = &vehicles.boxes[other];
             let away = b.centre - from;
-            // West of the sender there is nothing to hide.
-            if away.x < -vehicles.reach[other] || other == slot {
-                return;
-            }
-            // The footprint in the vehicle's own axes, as seen from the sender.
-            let middle = Point::new(b.axis.dot(away), b.axis.cross(away));
-            let (min, max) = (middle - b.half, middle + b.half);
-            let gap = Point::new(min.x.max(-max.x).max(0.0), min.y.max(-max.y).max(0.0));
-            let near = gap.dot(gap);
-            if near * (1.0 - MARGIN) > limit {
-                return;
-            }
-            let far = Point::new(max.x.max(-min.x), max.y.max(-min.y));
-            let (first, last) = if near > 0.0 {
-                let (first, last) = silhouette(min, max);
-                let turn = |p: Point| {
-                    Point::new(
-                        p.x * b.axis.x - p.y * b.axis.y,
-                        p.x * b.axis.y + p.y * b.axis.x,
-                    )
-                };
-                (bearing(turn(first)), bearing(turn(last)))
-            } else {
-                (f64::NAN, f64::NAN)
-            };
+            let reach = vehicles.reach[other];
             let distance_squared = away.dot(away);
+            let hides_up_to = range + reach;
+            // West of the sender there is nothing to hide.
+            if away.x < -reach
+                || distance_squared * (1.0 - MARGIN) > hides_up_to * hides_up_to
+                || other == slot
+            {
+                return;
+            }
+            let distance = distance_squared.sqrt();
             // The bearing of a null vector is not a number.
-            let at = if distance_squared > 0.0 {
+            let centre = if distance_squared > 0.0 {
                 bearing(away)
             } else {
                 0.0
             };
-            let is_linked = || {
-                let index = vehicles.index[other] as usize;
-                linked.is_none_or(|linked| linked.get(index) == Some(&true))
-            };
-            if distance_squared <= limit && vehicles.precedes(slot, other) && is_linked() {
-                self.order.push(key(at, self.neighbours.len()));
-            }
-            self.neighbours.push(Neighbour {
-                bearing: at,
-                rank: NOT_LINKED,
-                distance: distance_squared.sqrt(),
-                first,
-                last,
-                near: near.sqrt() * (1.0 - MARGIN),
-                far: far.dot(far).sqrt() * (1.0 + MARGIN),
-                height: b.height,
+            let sector = Sector::new::<BINS>(b, reach, away, distance, centre);
+            let level =
+                whole_part(lesser(sector.near * levels_per_metre, LEVELS as f64 - 2.0) + 1.0);
+            let order = usize::from(vehicles.height_class[other]) * LEVELS + level % LEVELS;
+            self.counts[order] += 1;
+            self.staged.push(Staged {
                 slot: other as u32,
+                order: order as u16,
+                first: sector.first as u16,
+                count: sector.count as u16,
+                // Rounded down.
+                near: sector.near as f32 * (1.0 - 1e-6),
             });
-        });
-    }
-
-    /// Raises the height of what stands in between for all linked neighbours that one vehicle hides.
-    #[inline]
-    fn hide_behind(&mut self, observed: &Observed<'_>, from: Point, n: usize) {
-        let hider = self.neighbours[n];
-        // The run of bearings that it may hide, and the part of it that it hides for certain. Linked neighbours lie east of
-        // the sender, at bearings from 0 to 2, so a silhouette that crosses the south starts at 0 for them.
-        let (mut low, mut high) = (hider.first - SPREAD, hider.last + SPREAD);
-        let (mut sure_low, sure_high) = (hider.first + SPREAD, hider.last - SPREAD);
-        if hider.first.is_nan() {
-            (low, high) = (-1.0, 5.0);
-        } else if hider.first > hider.last {
-            (low, sure_low) = (-1.0, -1.0);
-        }
-        let start = if hider.rank == NOT_LINKED {
-            self.bearings.partition_point(|&b| b < low)
-        } else {
-            let mut start = hider.rank as usize;
-            while start > 0 && self.bearings[start - 1] >= low {
-                start -= 1;
+            if distance_squared <= limit
+                && vehicles.precedes(slot, other)
+                && is_linked(linked, vehicles.index[other])
+            {
+                self.targets.push(Target {
+                    slot: other as u32,
+                    at: bin::<BINS>(centre) as u16,
+                    distance,
+                });
             }
-            start
         };
-        let run = self.bearings[start..]
-            .iter()
-            .zip(&self.distances[start..])
-            .zip(&mut self.tallest[start..]);
-        self.close.clear();
-        for (k, ((&bearing, &distance), tallest)) in run.enumerate() {
-            if bearing > high {
-                break;
-            }
-            if distance < hider.near || *tallest >= hider.height {
-                continue;
-            }
-            if distance > hider.far && bearing > sure_low && bearing < sure_high {
-                *tallest = hider.height;
-            } else {
-                self.close.push((start + k) as u32);
-            }
+        let by_tile =
+            prospect.is_some_and(|prospect| vehicles.in_open_tiles(&prospect.open, &mut add));
+        if !by_tile {
+            vehicles.near_east(from, range, add);
         }
-        for i in 0..self.close.len() {
-            let k = self.close[i] as usize;
-            if self.stands_between(observed, from, &hider, k) {
-                self.tallest[k] = hider.height;
+        by_tile
+    }
+
+    /// Ranks the staged vehicles by height and distance and enters them into the bins.
+    fn rank(&mut self) {
+        let mut sum = 0;
+        for count in &mut self.counts {
+            sum += std::mem::replace(count, sum);
+        }
+        let words = self.staged.len().div_ceil(64);
+        self.words = words;
+        self.sets.clear();
+        self.sets.resize(words * BINS, 0);
+        self.hiders.clear();
+        self.hiders.resize(self.staged.len(), Hider::default());
+        for staged in &self.staged {
+            let next = &mut self.counts[usize::from(staged.order)];
+            let rank = *next as usize;
+            *next += 1;
+            let Staged { slot, near, .. } = *staged;
+            self.hiders[rank] = Hider { slot, near };
+            let (word, bit) = (rank / 64, 1_u64 << (rank % 64));
+            let first = usize::from(staged.first);
+            let end = first + usize::from(staged.count);
+            let mut enter = |bins: Range<usize>| {
+                for set in self.sets[bins.start * words..bins.end * words]
+                    .iter_mut()
+                    .skip(word)
+                    .step_by(words)
+                {
+                    *set |= bit;
+                }
+            };
+            enter(first..end.min(BINS));
+            if end > BINS {
+                enter(0..end - BINS);
             }
         }
     }
 
-    #[cold]
-    fn stands_between(
+    /// The state of a link that no building cuts.
+    #[inline]
+    fn state_among_vehicles(
         &self,
-        observed: &Observed<'_>,
+        vehicles: &Vehicles,
         from: Point,
-        hider: &Neighbour,
-        k: usize,
-    ) -> bool {
-        let boxes = &observed.vehicles.boxes;
-        let target = self.neighbours[place(self.order[k])].slot;
-        let along = boxes[target as usize].centre - from;
-        target != hider.slot && rule::over_box(from, along, &boxes[hider.slot as usize]).is_some()
+        along: Point,
+        target: &Target,
+    ) -> LinkState {
+        let at = usize::from(target.at);
+        let mut tallest = 0.0;
+        for (word, &set) in self.sets[at * self.words..(at + 1) * self.words]
+            .iter()
+            .enumerate()
+        {
+            let mut set = set;
+            while set != 0 {
+                let hider = &self.hiders[word * 64 + set.trailing_zeros() as usize];
+                set &= set - 1;
+                if f64::from(hider.near) > target.distance || hider.slot == target.slot {
+                    continue;
+                }
+                let b = &vehicles.boxes[hider.slot as usize];
+                if b.height > tallest && rule::over_box(from, along, b).is_some() {
+                    tallest = b.height;
+                    // All that follow are lower, or as low as this one: only the last class mixes heights.
+                    let class = vehicles.height_class[hider.slot as usize];
+                    if usize::from(class) + 1 < HEIGHT_CLASSES {
+                        return LinkState::Vehicle { tallest };
+                    }
+                }
+            }
+        }
+        if tallest > 0.0 {
+            LinkState::Vehicle { tallest }
+        } else {
+            LinkState::Clear
+        }
     }
 }

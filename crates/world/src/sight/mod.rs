@@ -34,6 +34,7 @@ mod lookup;
 pub mod plain;
 mod prospect;
 mod rule;
+mod sector;
 mod vehicles;
 mod view;
 
@@ -166,8 +167,6 @@ pub struct Sight {
 /// Buildings of this height, in metres, hide what is behind them from all but the highest sensors; lower ones are looked at
 /// one by one.
 const SURELY_HIGH: f64 = 4.2;
-/// Squares of prospects along 64 m. Smaller ones list fewer walls each, but there are more of them.
-const SQUARES: usize = 16;
 
 impl Sight {
     /// Prepares the buildings. Those without area, or with corners or heights that are not numbers, are left out and
@@ -189,8 +188,8 @@ impl Sight {
         };
         let range = options.range + slack;
         Self {
-            sight_prospects: Prospects::new(&buildings, range, SURELY_HIGH, false, SQUARES),
-            link_prospects: Prospects::new(&buildings, options.link_range, 0.0, true, SQUARES),
+            sight_prospects: Prospects::new(&buildings, range, SURELY_HIGH, false),
+            link_prospects: Prospects::new(&buildings, options.link_range, 0.0, true),
             buildings,
             options,
         }

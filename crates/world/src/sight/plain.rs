@@ -230,6 +230,26 @@ pub(super) fn cells_in_range(
     }
 }
 
+/// As [`cells_in_range`], for cells of a list.
+pub(super) fn cells_of_list_in_range(
+    grid: &GridFrame,
+    from: Point,
+    range: f64,
+    list: &[(i32, i32)],
+    mut visit: impl FnMut((i32, i32), Point),
+) {
+    let size = grid.cell_size();
+    let at = grid.to_grid(from);
+    let limit = range * range;
+    for &(ix, iy) in list {
+        let x = (f64::from(ix) + 0.5) * size - at.x;
+        let y = (f64::from(iy) + 0.5) * size - at.y;
+        if x * x + y * y <= limit {
+            visit((ix, iy), grid.turn_to_map(Point::new(x, y)));
+        }
+    }
+}
+
 /// The corners of a cell, seen from its centre, in the map's axes.
 pub(super) fn cell_corners(grid: &GridFrame) -> [Point; 4] {
     let half = grid.cell_size() * 0.5;

@@ -1,51 +1,80 @@
-//! What of the buildings can matter from anywhere in a small square.
+//! What buildings hide, as seen from anywhere in a small square.
 //!
-//! From a street, most walls are hidden behind the nearest ones, wherever in a few metres one stands. A prospect lists
-//! those that are not; it is made when the first sensor comes to a square, and kept. It leaves out only walls that are
-//! hidden by one other wall from each point of the square, so it never changes an answer.
+//! For each bin of bearing a prospect holds a distance below which no wall stands, whatever point of the square one looks
+//! from, a distance beyond which everything is behind one wall that covers the bin, and the walls to be tested exactly
+//! in between. It also knows which tiles of the map are hidden from the whole square, and which cells of a grid are not.
+//!
+//! It is made when the first sensor comes to a square, and kept: buildings do not move. It leaves out only tests whose
+//! outcome is known with a margin, so it never changes an answer.
 
 use super::bearing::{Borders, PAD, bearing, greater, lesser, whole_part, widest_bin};
 use super::buildings::Buildings;
-use super::lanes::{LANES, Lanes};
 use super::lookup::cell;
-use super::rule::Wall;
+use super::rule;
 use crate::geometry::Point;
+use crate::grid::GridFrame;
 use std::sync::OnceLock;
 
 /// Bins of bearing.
-const BINS: usize = 512;
+pub(crate) const BINS: usize = 512;
 /// Side of a block of squares, in metres.
 const BLOCK: f64 = 64.0;
+/// Squares along the side of a block. Smaller ones know more each, but there are more of them.
+const SQUARES: usize = 16;
 /// Blocks of a map, at most; larger maps do without prospects.
 const MOST_BLOCKS: f64 = 1e6;
-/// Beyond this range, in metres, single precision is not enough and one does without prospects.
-const LONGEST_RANGE: f64 = 1_000.0;
+/// Beyond this range, in metres, one does without prospects: they would be large.
+const LONGEST_RANGE: f64 = 900.0;
 /// Squares are taken wider by this on each side, far more than rounding, in metres.
 const RIM: f64 = 1e-3;
-/// Inverse distances are widened by this share, far more than their rounding.
-const MARGIN: f64 = 1e-7;
+/// Walls nearer to the square than this, in metres, are tested against every line.
+const CLOSE: f64 = 0.01;
+/// Inverse distances are widened by this share, far more than their rounding, that to single precision included.
+const MARGIN: f64 = 1e-6;
+
+/// Side of a tile, in metres. Each block is cut into whole tiles.
+pub(crate) const TILE: f64 = 32.0;
+/// Tiles are taken wider by this on each side, so that vehicles with their centre in it lie in it, in metres.
+pub(crate) const TILE_RIM: f64 = 7.0;
 
 /// What can matter from a square.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Prospect {
-    /// Walls of simple footprints that are high enough, four by four.
-    pub walls: Box<[FourWalls]>,
-    /// The middle of the square.
-    pub middle: Point,
+    /// By bin: the square of the distance below which no wall stands, rounded down.
+    near: Box<[f32]>,
+    /// By bin: the square of the distance beyond which all is hidden, rounded up.
+    cover: Box<[f32]>,
+    /// Where the walls of each bin begin, and the end of the last.
+    begin: Box<[u32]>,
+    /// Walls of simple footprints that are high enough and not hidden, by bin.
+    walls: Box<[u32]>,
     /// Footprints that are too low, cross themselves or are too wide for the grid.
     pub others: Box<[u32]>,
     /// Footprints that may hold a point of the square.
-    pub around: Box<[u32]>,
+    around: Box<[u32]>,
+    /// The tiles that are not hidden from the whole square.
+    pub open: OpenTiles,
+    min: Point,
+    max: Point,
+    /// The cells that are not hidden from the whole square, for the first grid that was asked about.
+    cells: OnceLock<OpenCells>,
 }
 
-/// Four walls, relative to the middle of the square. Lanes that are not used hold a wall that turns its back to the square.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct FourWalls {
-    pub start_x: Lanes,
-    pub start_y: Lanes,
-    pub along_x: Lanes,
-    pub along_y: Lanes,
-    pub wall: [u32; LANES],
+/// Cells of a grid, in scan order.
+#[derive(Debug, Clone)]
+struct OpenCells {
+    grid: GridFrame,
+    cells: Box<[(i32, i32)]>,
+}
+
+/// Tiles around a square, of which some are hidden from all of it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct OpenTiles {
+    /// Row and column of the first.
+    pub south: i32,
+    pub west: i32,
+    /// By row: a bit for each column, set if the tile is not hidden.
+    pub rows: Box<[u64]>,
 }
 
 /// The prospects of a map, by square, made on demand.
@@ -57,8 +86,6 @@ pub(crate) struct Prospects {
     pub height: f64,
     /// Only what reaches east of the square counts.
     east: bool,
-    /// Squares along the side of a block.
-    squares: usize,
     west: i32,
     south: i32,
     columns: usize,
@@ -69,19 +96,12 @@ pub(crate) struct Prospects {
 type Block = Box<[OnceLock<Prospect>]>;
 
 impl Prospects {
-    /// No prospect is made yet. Squares have a side of `BLOCK / squares`.
-    pub(crate) fn new(
-        buildings: &Buildings,
-        range: f64,
-        height: f64,
-        east: bool,
-        squares: usize,
-    ) -> Self {
+    /// No prospect is made yet.
+    pub(crate) fn new(buildings: &Buildings, range: f64, height: f64, east: bool) -> Self {
         let mut result = Self {
             range,
             height,
             east,
-            squares,
             west: 0,
             south: 0,
             columns: 0,
@@ -96,7 +116,9 @@ impl Prospects {
             let (west, south) = (cell(min.x, BLOCK), cell(min.y, BLOCK));
             let columns = f64::from(cell(max.x, BLOCK)) - f64::from(west) + 1.0;
             let rows = f64::from(cell(max.y, BLOCK)) - f64::from(south) + 1.0;
-            if range <= LONGEST_RANGE && columns * rows <= MOST_BLOCKS {
+            // Tiles are numbered in 32 bits.
+            let far = [min.x, min.y, max.x, max.y].iter().any(|c| c.abs() > 1e9);
+            if range <= LONGEST_RANGE && columns * rows <= MOST_BLOCKS && !far {
                 result.west = west;
                 result.south = south;
                 result.columns = columns as usize;
@@ -115,7 +137,7 @@ impl Prospects {
         let column = usize::try_from(column).ok().filter(|&c| c < self.columns)?;
         let row = usize::try_from(row).ok()?;
         let block = self.blocks.get(row * self.columns + column)?;
-        let n = self.squares;
+        let n = SQUARES;
         let block = block.get_or_init(|| (0..n * n).map(|_| OnceLock::new()).collect());
         let side = BLOCK / n as f64;
         let low = Point::new(
@@ -135,7 +157,6 @@ impl Prospects {
         let rim = Point::new(RIM, RIM);
         let (min, max) = (min - rim, max + rim);
         let middle = (min + max) * 0.5;
-        let corners = [min, Point::new(max.x, min.y), max, Point::new(min.x, max.y)];
         let mut others = Vec::new();
         let mut around = Vec::new();
         let mut near = Vec::new();
@@ -162,8 +183,9 @@ impl Prospects {
         near.sort_unstable();
 
         let borders = &self.borders;
+        let corners = corners(min, max);
         let mut cover = [0.0; BINS];
-        let mut candidates = Vec::new();
+        let mut glimpses = Vec::new();
         for &index in &near {
             let footprint = &buildings.footprints[index as usize];
             let first = buildings.first_wall_of(footprint);
@@ -171,61 +193,220 @@ impl Prospects {
                 let Some(glimpse) = Glimpse::new(wall.start, wall.along, &corners) else {
                     continue;
                 };
-                if let Glimpse::Partial(band) = &glimpse {
-                    band.raise_cover(borders, &mut cover);
-                }
-                candidates.push((first + i as u32, glimpse));
+                glimpse.raise_cover(borders, &mut cover);
+                glimpses.push((first + i as u32, glimpse));
             }
         }
-        let kept: Vec<u32> = candidates
-            .into_iter()
-            .filter(|(_, glimpse)| match glimpse {
-                Glimpse::Anywhere => true,
-                Glimpse::Partial(band) => !band.is_hidden(borders, &cover),
-            })
-            .map(|(wall, _)| wall)
+        let mut nearest = [0.0; BINS];
+        let mut listed: Vec<(u16, u32)> = Vec::new();
+        for (wall, glimpse) in &glimpses {
+            glimpse.touch(borders, |bin, inverse| {
+                if inverse >= cover[bin] {
+                    nearest[bin] = greater(nearest[bin], inverse);
+                    listed.push((bin as u16, *wall));
+                }
+            });
+        }
+        listed.sort_unstable();
+        let begin = (0..=BINS)
+            .map(|bin| listed.partition_point(|&(b, _)| usize::from(b) < bin) as u32)
             .collect();
-        let four = |four: &[u32]| {
-            let wall = |lane: usize| four.get(lane).map(|&wall| &buildings.walls[wall as usize]);
-            let lanes = |f: &dyn Fn(&Wall) -> f64, none: f32| {
-                std::array::from_fn(|lane| wall(lane).map_or(none, |wall| f(wall) as f32))
-            };
-            FourWalls {
-                start_x: lanes(&|wall| wall.start.x - middle.x, 0.0),
-                start_y: lanes(&|wall| wall.start.y - middle.y, 1e3),
-                along_x: lanes(&|wall| wall.along.x, -1.0),
-                along_y: lanes(&|wall| wall.along.y, 0.0),
-                wall: std::array::from_fn(|lane| four.get(lane).copied().unwrap_or(0)),
-            }
-        };
-        Prospect {
-            walls: kept.chunks(LANES).map(four).collect(),
-            middle,
+        let squared = |inverse: f64| 1.0 / (inverse * inverse);
+        let mut prospect = Prospect {
+            near: nearest
+                .iter()
+                .map(|&n| (squared(n) * (1.0 - MARGIN)) as f32)
+                .collect(),
+            cover: cover
+                .iter()
+                .map(|&c| (squared(c) * (1.0 + MARGIN)) as f32)
+                .collect(),
+            begin,
+            walls: listed.into_iter().map(|(_, wall)| wall).collect(),
             others: others.into(),
             around: around.into(),
-        }
+            open: OpenTiles::default(),
+            min,
+            max,
+            cells: OnceLock::new(),
+        };
+        prospect.open = prospect.open_tiles(self.range, self.east);
+        prospect
     }
 }
 
-/// How a wall looks from a square.
-enum Glimpse {
-    /// Too close to say.
-    Anywhere,
-    /// In a band of bearings.
-    Partial(Band),
+fn corners(min: Point, max: Point) -> [Point; 4] {
+    [min, Point::new(max.x, min.y), max, Point::new(min.x, max.y)]
+}
+
+/// The square of the distance between two rectangles along the axes.
+fn apart_squared(a: (Point, Point), b: (Point, Point)) -> f64 {
+    let x = greater(greater(a.0.x - b.1.x, b.0.x - a.1.x), 0.0);
+    let y = greater(greater(a.0.y - b.1.y, b.0.y - a.1.y), 0.0);
+    x * x + y * y
+}
+
+impl Prospect {
+    /// A building that is as high as any line holds the point: nothing is seen from there.
+    pub(crate) fn encloses(&self, buildings: &Buildings, from: Point) -> bool {
+        let holds = |&index: &u32| buildings.holds(&buildings.footprints[index as usize], from);
+        self.around.iter().any(holds)
+    }
+
+    /// A wall stands between a point of the square and the one `along` away in bin `at`.
+    #[inline]
+    pub(crate) fn blocks(
+        &self,
+        buildings: &Buildings,
+        from: Point,
+        along: Point,
+        distance_squared: f64,
+        at: usize,
+    ) -> bool {
+        if distance_squared < f64::from(self.near[at]) {
+            return false;
+        }
+        if distance_squared > f64::from(self.cover[at]) {
+            return true;
+        }
+        self.walls[self.begin[at] as usize..self.begin[at + 1] as usize]
+            .iter()
+            .any(|&wall| rule::enters(from, along, &buildings.walls[wall as usize]))
+    }
+
+    /// All points of a convex set, given by its corners and the square of its distance, are hidden from all of the square.
+    fn hides(&self, corners: &[Point], distance_squared: f64) -> bool {
+        if distance_squared < CLOSE * CLOSE {
+            return false;
+        }
+        let bins = Bins::between(&self::corners(self.min, self.max), corners);
+        bins.all(|bin| distance_squared * (1.0 - MARGIN) > f64::from(self.cover[bin]))
+    }
+
+    fn open_tiles(&self, range: f64, east: bool) -> OpenTiles {
+        let reach = range + TILE_RIM;
+        let bound = |x: f64| cell(x, TILE);
+        let west = bound(if east {
+            self.min.x - TILE_RIM
+        } else {
+            self.min.x - reach
+        });
+        let south = bound(self.min.y - reach);
+        let (east, north) = (bound(self.max.x + reach), bound(self.max.y + reach));
+        let rim = Point::new(TILE_RIM, TILE_RIM);
+        let row = |y: i32| {
+            let mut bits = 0;
+            for x in west..=east {
+                let low = Point::new(f64::from(x) * TILE, f64::from(y) * TILE);
+                let (min, max) = (low - rim, low + Point::new(TILE, TILE) + rim);
+                let distance_squared = apart_squared((min, max), (self.min, self.max));
+                if distance_squared <= range * range
+                    && !self.hides(&corners(min, max), distance_squared)
+                {
+                    bits |= 1 << (x - west);
+                }
+            }
+            bits
+        };
+        OpenTiles {
+            south,
+            west,
+            rows: (south..=north).map(row).collect(),
+        }
+    }
+
+    /// The cells of a grid whose centre lies within `range` of some point of the square and is not hidden from all of it,
+    /// in scan order, and perhaps a few more. None if another grid was asked about before.
+    pub(crate) fn open_cells(&self, grid: &GridFrame, range: f64) -> Option<&[(i32, i32)]> {
+        let open = self.cells.get_or_init(|| {
+            let mut cells = Vec::new();
+            let middle = (self.min + self.max) * 0.5;
+            let reach = range + middle.distance(self.max);
+            super::plain::cells_in_range(grid, middle, reach, |cell, along| {
+                let p = middle + along;
+                let distance_squared = apart_squared((p, p), (self.min, self.max));
+                if !self.hides(&[p], distance_squared) {
+                    cells.push(cell);
+                }
+            });
+            OpenCells {
+                grid: *grid,
+                cells: cells.into(),
+            }
+        });
+        (open.grid == *grid).then_some(&open.cells)
+    }
+}
+
+/// A run of bins around the circle.
+#[derive(Debug, Clone, Copy)]
+struct Bins {
+    first: usize,
+    count: usize,
+}
+
+impl Bins {
+    /// The bins of all lines from one convex set to another that does not touch it, both given by their corners.
+    fn between(from: &[Point; 4], to: &[Point]) -> Self {
+        let start = (from[0] + from[2]) * 0.5;
+        // The lines fill less than a half circle around each one of them.
+        let centre = bearing(to[0] - start);
+        let (mut low, mut high) = (0.0, 0.0);
+        for &p in to {
+            for &q in from {
+                let mut turn = bearing(p - q) - centre;
+                if turn > 2.0 {
+                    turn -= 4.0;
+                } else if turn < -2.0 {
+                    turn += 4.0;
+                }
+                low = lesser(low, turn);
+                high = greater(high, turn);
+            }
+        }
+        let width = high - low;
+        if width.is_nan() || width > 2.0 {
+            let (first, count) = (0, BINS);
+            return Self { first, count };
+        }
+        let first = bin_onward(centre + low - PAD);
+        let last = bin_onward(centre + high + PAD);
+        Self {
+            first,
+            count: (last + 1 - first).min(BINS),
+        }
+    }
+
+    fn all(self, test: impl Fn(usize) -> bool) -> bool {
+        (self.first..self.first + self.count).all(|bin| test(bin % BINS))
+    }
 }
 
 /// The bearings and distances of a wall, over all points of a square.
-struct Band {
-    /// Where the wall may be seen, and the width of that.
-    from: f64,
-    width: f64,
+struct Glimpse {
+    /// Where the wall may be seen.
+    bins: Bins,
+    /// The inverse of its distance at most.
+    nearest: f64,
+    /// What it looks like if the whole square lies well before it.
+    front: Option<Front>,
+}
+
+/// A wall before which the whole square lies.
+struct Front {
     /// Where it is seen from each point, and the width of that; negative if there is no such bearing.
     sure_from: f64,
     sure_width: f64,
     /// Crossed with a direction: the inverse distance at most, and at least.
     near: Point,
     far: Point,
+}
+
+/// The square of the distance of a point to a wall.
+fn to_wall_squared(p: Point, start: Point, along: Point) -> f64 {
+    let share = (along.dot(p - start) / along.dot(along)).clamp(0.0, 1.0);
+    let away = start + along * share - p;
+    away.dot(away)
 }
 
 impl Glimpse {
@@ -241,10 +422,83 @@ impl Glimpse {
         if farthest > close {
             return None;
         }
-        if nearest > -close || nearest.is_nan() {
-            return Some(Self::Anywhere);
-        }
         let end = start + along;
+        let square = (corners[0], corners[2]);
+        let low = Point::new(lesser(start.x, end.x), lesser(start.y, end.y));
+        let high = Point::new(greater(start.x, end.x), greater(start.y, end.y));
+        let before = nearest < -close;
+        // A wall whose line meets the square may meet it itself.
+        let mut apart = if !before && apart_squared(square, (low, high)) <= 0.0 {
+            0.0
+        } else {
+            lesser(
+                apart_squared(square, (start, start)),
+                apart_squared(square, (end, end)),
+            )
+        };
+        for &q in corners {
+            apart = lesser(apart, to_wall_squared(q, start, along));
+        }
+        if apart.is_nan() || apart < CLOSE * CLOSE {
+            return Some(Self {
+                bins: Bins {
+                    first: 0,
+                    count: BINS,
+                },
+                nearest: f64::INFINITY,
+                front: None,
+            });
+        }
+        Some(Self {
+            bins: Bins::between(corners, &[start, end]),
+            nearest: 1.0 / apart.sqrt(),
+            front: before
+                .then(|| Front::new(start, along, corners, nearest, farthest))
+                .flatten(),
+        })
+    }
+
+    const WIDEN: f64 = (1.0 + MARGIN) / (1.0 - widest_bin(BINS) * widest_bin(BINS) / 2.0);
+
+    /// Calls `visit` with each bin in which the wall may be seen, and its inverse distance there, at most.
+    fn touch(&self, borders: &Borders<BINS>, mut visit: impl FnMut(usize, f64)) {
+        for bin in self.bins.first..self.bins.first + self.bins.count {
+            let at = bin % BINS;
+            let inverse = match &self.front {
+                Some(front) => {
+                    let before = borders.0[at].cross(front.near);
+                    let after = borders.0[at + 1].cross(front.near);
+                    lesser(greater(before, after) * Self::WIDEN, self.nearest)
+                }
+                None => self.nearest,
+            };
+            visit(at, inverse * (1.0 + MARGIN));
+        }
+    }
+
+    fn raise_cover(&self, borders: &Borders<BINS>, cover: &mut [f64; BINS]) {
+        let Some(front) = self.front.as_ref().filter(|front| front.sure_width > 0.0) else {
+            return;
+        };
+        let first = bin_onward(front.sure_from) + 1;
+        let end = bin_onward(front.sure_from + front.sure_width);
+        for bin in first..end {
+            let at = bin % BINS;
+            let before = borders.0[at].cross(front.far);
+            let after = borders.0[at + 1].cross(front.far);
+            cover[at] = greater(cover[at], lesser(before, after) * (1.0 - MARGIN));
+        }
+    }
+}
+
+impl Front {
+    fn new(
+        start: Point,
+        along: Point,
+        corners: &[Point; 4],
+        nearest: f64,
+        farthest: f64,
+    ) -> Option<Self> {
         let seen = |p: Point| {
             let first = bearing(p - corners[0]);
             let (mut low, mut high) = (0.0, 0.0);
@@ -260,60 +514,27 @@ impl Glimpse {
             }
             (first, low - PAD, high + PAD)
         };
-        let ((from, from_low, from_high), (to, to_low, to_high)) = (seen(end), seen(start));
+        // From the end to the start is counter-clockwise.
+        let ((from, from_low, from_high), (to, to_low, to_high)) =
+            (seen(start + along), seen(start));
         let mut width = to - from;
         if width < 0.0 {
             width += 4.0;
         }
         let total = width - from_low + to_high;
         if total.is_nan() || total > 3.0 || from_high - from_low > 0.9 || to_high - to_low > 0.9 {
-            return Some(Self::Anywhere);
+            return None;
         }
-        Some(Self::Partial(Band {
-            from: from + from_low,
-            width: total,
+        Some(Self {
             sure_from: from + from_high,
             sure_width: width - from_high + to_low,
             near: along * (1.0 / nearest),
             far: along * (1.0 / farthest),
-        }))
+        })
     }
 }
 
 /// The bin of a bearing, counted on around the circle.
 fn bin_onward(bearing: f64) -> usize {
     whole_part((bearing + 4.0) * (BINS as f64 / 4.0))
-}
-
-impl Band {
-    const WIDEN: f64 = (1.0 + MARGIN) / (1.0 - widest_bin(BINS) * widest_bin(BINS) / 2.0);
-
-    fn raise_cover(&self, borders: &Borders<BINS>, cover: &mut [f64; BINS]) {
-        if self.sure_width <= 0.0 {
-            return;
-        }
-        let first = bin_onward(self.sure_from) + 1;
-        let end = bin_onward(self.sure_from + self.sure_width);
-        for bin in first..end {
-            let at = bin % BINS;
-            let (before, after) = (
-                borders.0[at].cross(self.far),
-                borders.0[at + 1].cross(self.far),
-            );
-            cover[at] = greater(cover[at], lesser(before, after) * (1.0 - MARGIN));
-        }
-    }
-
-    fn is_hidden(&self, borders: &Borders<BINS>, cover: &[f64; BINS]) -> bool {
-        let first = bin_onward(self.from);
-        let last = bin_onward(self.from + self.width);
-        (first..=last).all(|bin| {
-            let at = bin % BINS;
-            let (before, after) = (
-                borders.0[at].cross(self.near),
-                borders.0[at + 1].cross(self.near),
-            );
-            greater(before, after) * Self::WIDEN < cover[at]
-        })
-    }
 }

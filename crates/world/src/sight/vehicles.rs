@@ -1,14 +1,20 @@
 //! The vehicles of one instant, sorted into a grid so that those near a point lie in few contiguous runs.
 
 use super::lookup::{CellKey, Window, cell};
+use super::prospect::{OpenTiles, TILE, TILE_RIM};
 use super::rule::UprightBox;
 use crate::geometry::Point;
 use crate::scene::VehicleState;
 
-/// Side of a cell of the vehicle grid, in metres.
-const CELL: f64 = 50.0;
+/// Side of a cell of the vehicle grid, in metres: cells are the tiles that prospects speak of.
+const CELL: f64 = TILE;
+/// Cells of the area in which vehicles stand, at most: larger areas do without a list of all cells.
+const MOST_CELLS: i64 = 1 << 20;
 /// Vehicles whose footprint reaches further than this from its centre are looked at always, in metres.
 pub(crate) const LONGEST_REACH: f64 = 30.0;
+
+/// Classes of height.
+pub(crate) const HEIGHT_CLASSES: usize = 8;
 
 /// Where a vehicle stands in the sorted arrays, or nowhere.
 pub(crate) const NOWHERE: u32 = u32::MAX;
@@ -32,6 +38,78 @@ pub(crate) struct Vehicles {
     longest: f64,
     /// The highest roof.
     pub highest: f64,
+    /// By slot: 0 for the highest roofs, 1 for the next lower, and so on; the last class holds all that are lower still.
+    pub height_class: Vec<u8>,
+    /// All cells of the area in which vehicles stand, empty ones too; none if it is too large.
+    all_cells: Option<AllCells>,
+}
+
+/// Where the slots of each cell begin, row by row.
+#[derive(Debug, Clone, Default)]
+struct AllCells {
+    south: i32,
+    west: i32,
+    rows: i32,
+    columns: i32,
+    /// One more number ends the last cell.
+    begin: Vec<u32>,
+}
+
+impl AllCells {
+    /// Calls `visit` with the slots of some cells of a row: a bit for each column from `west` on.
+    #[inline]
+    fn runs(&self, row: i32, west: i32, mut bits: u64, visit: &mut impl FnMut(usize)) {
+        let row = row - self.south;
+        if row < 0 || row >= self.rows {
+            return;
+        }
+        let base = (row * self.columns) as usize;
+        while bits != 0 {
+            let first = bits.trailing_zeros();
+            let count = (bits >> first).trailing_ones();
+            // Adding at the lowest bit of the run clears it; a run up to the last bit leaves nothing.
+            bits &= bits.wrapping_add(1 << first);
+            let from = west - self.west + first as i32;
+            let begin = from.clamp(0, self.columns) as usize;
+            let end = (from + count as i32).clamp(0, self.columns) as usize;
+            let slots = self.begin[base + begin]..self.begin[base + end];
+            for slot in slots {
+                visit(slot as usize);
+            }
+        }
+    }
+
+    fn new(keys: &[CellKey]) -> Option<Self> {
+        let (first, last) = (keys.first()?.cell(), keys.last()?.cell());
+        let west = keys.iter().map(|key| key.cell().0).min()?;
+        let east = keys.iter().map(|key| key.cell().0).max()?;
+        let columns = i64::from(east) - i64::from(west) + 1;
+        let rows = i64::from(last.1) - i64::from(first.1) + 1;
+        // Nor is the area known where coordinates do not fit the cells' numbers.
+        let far = |i: i32| i.unsigned_abs() > 1 << 30;
+        if columns.checked_mul(rows)? > MOST_CELLS
+            || [west, east, first.1, last.1].iter().any(|&i| far(i))
+        {
+            return None;
+        }
+        let mut begin = vec![0_u32; (columns * rows) as usize + 1];
+        for key in keys {
+            let (x, y) = key.cell();
+            begin[((i64::from(y - first.1)) * columns + i64::from(x - west)) as usize + 1] += 1;
+        }
+        let mut sum = 0;
+        for begin in &mut begin {
+            sum += *begin;
+            *begin = sum;
+        }
+        Some(Self {
+            south: first.1,
+            west,
+            rows: rows as i32,
+            columns: columns as i32,
+            begin,
+        })
+    }
 }
 
 /// The vehicle has a place and a body, as numbers go.
@@ -83,6 +161,18 @@ impl Vehicles {
             }
             result.highest = result.highest.max(v.body.height);
         }
+        let mut heights: Vec<f64> = Vec::new();
+        for b in &result.boxes {
+            // Few heights are the usual case; of many, the greatest are kept.
+            let place = heights.partition_point(|&height| height > b.height);
+            if heights.get(place) != Some(&b.height) && place + 1 < HEIGHT_CLASSES {
+                heights.insert(place, b.height);
+                heights.truncate(HEIGHT_CLASSES - 1);
+            }
+        }
+        let class = |b: &UprightBox| heights.partition_point(|&height| height > b.height) as u8;
+        result.height_class = result.boxes.iter().map(class).collect();
+        result.all_cells = AllCells::new(&result.keys[..result.long_from]);
         result
     }
 
@@ -113,6 +203,51 @@ impl Vehicles {
         let mut window = Window::around(p, range + self.longest, CELL);
         window.west = cell(p.x - self.longest, CELL);
         self.in_window(&window, visit);
+    }
+
+    /// Calls `visit` with the slots of each tile that is open, and with those that are always near. False, and no call, if
+    /// slots are not known by tile.
+    #[inline]
+    pub(crate) fn in_open_tiles(&self, open: &OpenTiles, mut visit: impl FnMut(usize)) -> bool {
+        let Some(cells) = &self.all_cells else {
+            return false;
+        };
+        if self.longest > TILE_RIM {
+            return false;
+        }
+        for (row, &bits) in (open.south..).zip(&open.rows) {
+            cells.runs(row, open.west, bits, &mut visit);
+        }
+        for slot in self.long_from..self.boxes.len() {
+            visit(slot);
+        }
+        true
+    }
+
+    /// Calls `visit` with the slots of each tile within `range` of `p` (and some beyond) that lies in the area of `open` but
+    /// is not open itself: buildings hide the vehicles in it entirely.
+    #[inline]
+    pub(crate) fn in_hidden_tiles(
+        &self,
+        open: &OpenTiles,
+        p: Point,
+        range: f64,
+        mut visit: impl FnMut(usize),
+    ) {
+        let Some(cells) = &self.all_cells else {
+            return;
+        };
+        let window = Window::around(p, range, CELL);
+        let up_to = |column: i32| {
+            let count = (i64::from(column) - i64::from(open.west)).clamp(0, 63);
+            (1_u64 << count) - 1
+        };
+        let columns = up_to(window.east.saturating_add(1)) & !up_to(window.west);
+        for (row, &bits) in (open.south..).zip(&open.rows) {
+            if row >= window.south && row <= window.north {
+                cells.runs(row, open.west, !bits & columns, &mut visit);
+            }
+        }
     }
 
     #[inline]

@@ -7,6 +7,7 @@ use super::bearing::{bearing, bin};
 use super::blockers::Blockers;
 use super::horizon::{Horizon, Outlook};
 use super::links::LinkScratch;
+use super::prospect::{self, Prospect};
 use super::rule::SightLine;
 use super::{CellRule, ObjectRule, Observed, plain};
 use crate::geometry::Point;
@@ -36,7 +37,12 @@ pub struct View<'s> {
     prepared_top: f64,
     from: Point,
     from_height: f64,
+    /// What buildings hide from here, if the map has prospects; else the horizon says so.
+    prospect: Option<&'s Prospect>,
 }
+
+/// Squares of the map remember their cells of grids that are not finer than this, in cells over the range.
+const MOST_CELLS_ACROSS: f64 = 32.0;
 
 /// No vehicle is the target.
 const NONE: usize = usize::MAX;
@@ -62,6 +68,7 @@ impl<'s> View<'s> {
             prepared_top: 0.0,
             from,
             from_height,
+            prospect: None,
         }
     }
 
@@ -84,14 +91,15 @@ impl<'s> View<'s> {
             west: f64::NEG_INFINITY,
         };
         let prospects = &sight.sight_prospects;
-        let prospect = (range <= prospects.range && top <= prospects.height)
+        self.prospect = (range <= prospects.range && top <= prospects.height)
             .then(|| prospects.at(&sight.buildings, self.from))
             .flatten();
-        match prospect {
-            Some(prospect) => horizon.build_from(&sight.buildings, &outlook, prospect),
+        match self.prospect {
+            Some(prospect) => horizon.defer_to(&sight.buildings, &outlook, prospect),
             None => horizon.build(&sight.buildings, &outlook),
         }
-        blockers.build(vehicles, slot, range, self.from_height);
+        let open = self.prospect.map(|prospect| &prospect.open);
+        blockers.build(vehicles, slot, range, self.from_height, open);
         self.prepared = range;
         self.prepared_top = top;
     }
@@ -99,13 +107,18 @@ impl<'s> View<'s> {
     /// The way to the point `along` away at `height` is free of all but the vehicle `target`.
     #[inline]
     fn free(&self, along: Point, height: f64, target: usize) -> bool {
-        let distance = along.dot(along).sqrt();
-        let at = bin::<BINS>(bearing(along));
+        let distance_squared = along.dot(along);
+        let at = bin::<{ prospect::BINS }>(bearing(along));
         let buildings = &self.observed.sight.buildings;
-        !self
-            .scratch
-            .horizon
-            .blocks(buildings, self.from, along, distance, at)
+        if self.prospect.is_some_and(|prospect| {
+            prospect.blocks(buildings, self.from, along, distance_squared, at)
+        }) {
+            return false;
+        }
+        let distance = distance_squared.sqrt();
+        let at = at / (prospect::BINS / BINS);
+        let horizon = &self.scratch.horizon;
+        (self.prospect.is_some() || !horizon.blocks(buildings, self.from, along, distance, at))
             && self.free_of_vehicles(along, height, target, distance, at)
     }
 
@@ -196,7 +209,7 @@ impl<'s> View<'s> {
             return;
         }
         let corners = plain::cell_corners(grid);
-        plain::cells_in_range(grid, self.from, options.range, |cell, along| {
+        let look_at = |cell, along| {
             let seen = self.free(along, height, NONE)
                 && (options.cell_rule == CellRule::Centre
                     || corners
@@ -205,7 +218,14 @@ impl<'s> View<'s> {
             if seen {
                 out.push(cell);
             }
-        });
+        };
+        let range = options.range;
+        let fine = grid.cell_size() * MOST_CELLS_ACROSS < range;
+        let prospect = self.prospect.filter(|_| !fine);
+        match prospect.and_then(|prospect| prospect.open_cells(grid, range)) {
+            Some(open) => plain::cells_of_list_in_range(grid, self.from, range, open, look_at),
+            None => plain::cells_in_range(grid, self.from, range, look_at),
+        }
     }
 
     /// For each point of the map plane, at `height` above the ground: it is within range and the line to it is free.

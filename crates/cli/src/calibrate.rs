@@ -1,0 +1,163 @@
+//! `covey calibrate`: capacity and d_min of a scenario, by what the letter says of them.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use clap::Args;
+use covey_simulator::calibrate::{self, Calibrated};
+use covey_simulator::{Prepared, RunError, RunOptions, Scenario};
+use covey_traffic::builtin::Builtin;
+
+use crate::failure::{Failure, note, print, write_atomically};
+
+/// Fix a scenario's capacity and d_min on calibration seeds
+///
+/// On ten seeds that are never evaluated it finds the capacity with which mandatory beacons alone occupy 0.64 of a tile on
+/// average, then the margin d_min with which the deficit without cooperation is 5.8 %, and reports what the letter's rule gives
+/// for the hysteresis x. Capacity and margin go into the scenario file, under [calibrated].
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    covey calibrate scenarios/tamagawa/scenario.toml\n  \
+    covey calibrate scenarios/tamagawa/scenario.toml --dry-run --seeds 2 --warmup 2 --measure 2")]
+pub(crate) struct Arguments {
+    /// The scenario
+    #[arg(value_name = "SCENARIO.toml")]
+    scenario: PathBuf,
+    /// How many of the ten calibration seeds to use
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=10))]
+    seeds: u64,
+    /// Seconds before measuring begins
+    #[arg(long, value_name = "S", default_value_t = 40.0)]
+    warmup: f64,
+    /// Seconds to measure
+    #[arg(long, value_name = "S", default_value_t = 40.0)]
+    measure: f64,
+    /// Seeds to run at the same time; default one per core
+    #[arg(long, value_name = "N")]
+    jobs: Option<usize>,
+    /// Say what would be written, and leave the file alone
+    #[arg(long)]
+    dry_run: bool,
+    /// No progress on stderr
+    #[arg(long)]
+    quiet: bool,
+}
+
+/// Where the part that this command writes begins.
+const MARK: &str = "# Written by `covey calibrate`; run it again to change it. Nothing may follow.";
+
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let bad = |error: &dyn std::fmt::Display| Failure::Input(error.to_string());
+    let file = &arguments.scenario;
+    let scenario = Scenario::read(file).map_err(|error| bad(&error))?;
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| Failure::Input(format!("{}: cannot be read: {error}", file.display())))?;
+    let seeds: Vec<u64> = calibrate::SEEDS.take(arguments.seeds as usize).collect();
+    let options = RunOptions {
+        warmup_s: arguments.warmup,
+        measure_s: arguments.measure,
+    };
+    let jobs = Jobs {
+        seeds: &seeds,
+        threads: arguments.jobs.unwrap_or_else(|| {
+            std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+        }),
+        quiet: arguments.quiet,
+    };
+
+    let mut prepared = Prepared::new(&scenario).map_err(|error| bad(&error))?;
+    let traffic = |prepared: &Prepared, seed| {
+        Builtin::new(&prepared.map.network, &prepared.scenario.traffic, seed)
+            .map_err(|error| RunError::Traffic(error.to_string()))
+    };
+    let loads = jobs.each("beacon load", |seed| {
+        calibrate::beacon_load(&prepared, &mut traffic(&prepared, seed)?, seed, &options)
+    })?;
+    let capacity = calibrate::capacity(&prepared, &loads)
+        .ok_or_else(|| Failure::Input("there is no participant to calibrate with".to_string()))?;
+    prepared = {
+        let mut scenario = scenario.clone();
+        scenario.protocol.capacity_bytes_per_s = capacity;
+        Prepared::with_map(&scenario, prepared.map).map_err(|error| bad(&error))?
+    };
+    let used = scenario.protocol.capacity_bytes_per_s;
+    let (sum, count) = loads
+        .iter()
+        .fold((0.0, 0), |(s, c), load| (s + load.sum, c + load.count));
+    let occupancy = sum / count as f64 * used / capacity;
+    let parts = jobs.each("deficit without cooperation", |seed| {
+        calibrate::margins(&prepared, &mut traffic(&prepared, seed)?, seed, &options)
+    })?;
+    let calibrated =
+        calibrate::conclude(&prepared, &seeds, occupancy, &parts).ok_or_else(|| {
+            Failure::Input("there is no relevant object to calibrate with".to_string())
+        })?;
+    let block = block(&calibrated)?;
+    print(&block)?;
+    if (calibrated.cam_only_deficit - calibrate::CAM_ONLY_DEFICIT).abs() > 0.002 {
+        note("no margin up to 60 m gives a deficit of 5.8 %; the nearest was taken");
+    }
+    if arguments.dry_run {
+        return Ok(());
+    }
+    let kept = text.split(MARK).next().unwrap_or(&text).trim_end();
+    if kept.contains("[calibrated]") {
+        return Err(Failure::Input(format!(
+            "{}: it has a [calibrated] table that this command did not write; remove it first",
+            file.display()
+        )));
+    }
+    write_atomically(file, format!("{kept}\n\n{block}").as_bytes())
+}
+
+fn block(calibrated: &Calibrated) -> Result<String, Failure> {
+    let values = toml::to_string(calibrated).map_err(|error| Failure::Other(error.to_string()))?;
+    Ok(format!("{MARK}\n[calibrated]\n{values}"))
+}
+
+/// The same work for every seed, some at a time.
+struct Jobs<'a> {
+    seeds: &'a [u64],
+    threads: usize,
+    quiet: bool,
+}
+
+impl Jobs<'_> {
+    fn each<T: Send>(
+        &self,
+        what: &str,
+        work: impl Fn(u64) -> Result<T, RunError> + Sync,
+    ) -> Result<Vec<T>, Failure> {
+        let next = AtomicUsize::new(0);
+        let done: Mutex<Vec<Option<Result<T, RunError>>>> =
+            Mutex::new(self.seeds.iter().map(|_| None).collect());
+        std::thread::scope(|scope| {
+            for _ in 0..self.threads.clamp(1, self.seeds.len()) {
+                scope.spawn(|| {
+                    loop {
+                        let at = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(&seed) = self.seeds.get(at) else {
+                            return;
+                        };
+                        let result = work(seed);
+                        if let Ok(mut done) = done.lock() {
+                            done[at] = Some(result);
+                            let finished = done.iter().flatten().count();
+                            if !self.quiet {
+                                note(&format!("{what}: {finished} of {} seeds", self.seeds.len()));
+                            }
+                        }
+                    }
+                });
+            }
+        });
+        let done = done
+            .into_inner()
+            .map_err(|_| Failure::Other("a worker died".to_string()))?;
+        done.into_iter()
+            .flatten()
+            .map(|result| result.map_err(|error| Failure::Input(error.to_string())))
+            .collect()
+    }
+}

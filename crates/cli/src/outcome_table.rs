@@ -1,0 +1,152 @@
+//! What a finished run tells on the terminal: our figures beside the letter's.
+
+use covey_experiment::letter;
+use covey_experiment::summary::{Difference, Interval, Summary};
+
+use crate::table::Table;
+
+/// The tables, each with a head of its own.
+pub(crate) fn render(summary: &Summary) -> String {
+    let mut text = String::new();
+    let scenario = &summary.scenario;
+    let whole = |x: Option<f64>| x.map_or("no".to_string(), |x| format!("{x:.0}"));
+    text.push_str(&format!(
+        "{}: {} seeds, {} s measured after {} s, {} traffic, {} vehicles, {} of them with a radio\n\n",
+        scenario.name,
+        summary.seeds.len(),
+        summary.measure_s,
+        summary.warmup_s,
+        summary.traffic,
+        whole(scenario.vehicles),
+        whole(scenario.participants),
+    ));
+    text.push_str(&arms(summary));
+    if !summary.paired.is_empty() {
+        text.push('\n');
+        text.push_str(&paired(summary));
+    }
+    if let Some(remark) = &summary.intervals.remark {
+        text.push_str(&format!("\nNote: {remark}.\n"));
+    }
+    text
+}
+
+fn arms(summary: &Summary) -> String {
+    let mut table = Table::new(
+        1,
+        &[
+            "arm",
+            "deficit %",
+            "95 %",
+            "letter",
+            "load",
+            "95 %",
+            "letter",
+            "price",
+            "letter",
+            "members",
+            "digest B",
+        ],
+    );
+    for (name, arm) in &summary.arms.0 {
+        let figures = letter::arm(name);
+        let hosted = arm.digest_bytes.mean != Some(0.0);
+        let if_hosted = |x: Option<f64>, places: usize| match hosted {
+            true => number(x, places),
+            false => String::new(),
+        };
+        table.row(vec![
+            name.clone(),
+            number(arm.deficit.mean.map(|x| x * 100.0), 2),
+            interval(&arm.deficit, 100.0, 2),
+            known(figures.and_then(|f| f.deficit).map(|x| x * 100.0), 1),
+            number(arm.load.mean, 3),
+            interval(&arm.load, 1.0, 3),
+            known(figures.and_then(|f| f.load), 2),
+            if_hosted(arm.price.mean, 3),
+            letter::price(name).map_or(String::new(), |x| format!("{x}")),
+            if_hosted(arm.contributors.mean, 1),
+            if_hosted(arm.digest_bytes.mean, 1),
+        ]);
+    }
+    let beacons = summary
+        .arms
+        .0
+        .first()
+        .and_then(|(_, arm)| arm.beacon_load.mean);
+    format!(
+        "{}beacons alone: {} of capacity (letter {}); digest in the letter: {} B, {} of capacity\n",
+        table.render(),
+        number(beacons, 3),
+        letter::BEACON_LOAD,
+        letter::DIGEST_BYTES,
+        letter::DIGEST_LOAD
+    )
+}
+
+fn paired(summary: &Summary) -> String {
+    let mut table = Table::new(
+        3,
+        &[
+            "arm",
+            "against",
+            "",
+            "points less",
+            "95 %",
+            "letter",
+            "% less",
+            "95 %",
+            "letter",
+            "",
+        ],
+    );
+    for pair in &summary.paired {
+        let said = letter::paired(&pair.better, &pair.worse);
+        let (points, relative) = (&pair.deficit_reduction_pp, &pair.deficit_reduction_rel);
+        let remark = match points.includes_zero {
+            Some(true) => "interval includes 0",
+            _ => "",
+        };
+        table.row(vec![
+            pair.better.clone(),
+            pair.worse.clone(),
+            String::new(),
+            number(points.mean, 2),
+            range(points, 1.0, 2),
+            said.and_then(|s| s.points)
+                .map_or(String::new(), |[mean, lo, hi]| {
+                    format!("{mean:.2} [{lo:.2}, {hi:.2}]")
+                }),
+            number(relative.mean.map(|x| x * 100.0), 0),
+            range(relative, 100.0, 0),
+            known(said.and_then(|s| s.relative).map(|x| x * 100.0), 0),
+            remark.to_string(),
+        ]);
+    }
+    format!("Deficit, seed by seed:\n{}", table.render())
+}
+
+/// A figure; what has nothing to count is a dash.
+fn number(x: Option<f64>, places: usize) -> String {
+    x.map_or("-".to_string(), |x| format!("{x:.places$}"))
+}
+
+/// A figure of the letter; nothing where it gives none.
+fn known(x: Option<f64>, places: usize) -> String {
+    x.map_or(String::new(), |x| format!("{x:.places$}"))
+}
+
+fn ends(lo: Option<f64>, hi: Option<f64>, scale: f64, places: usize) -> String {
+    match (lo, hi) {
+        (Some(lo), Some(hi)) => format!("[{:.places$}, {:.places$}]", lo * scale, hi * scale),
+        _ => String::new(),
+    }
+}
+
+fn interval(x: &Interval, scale: f64, places: usize) -> String {
+    ends(x.lo, x.hi, scale, places)
+}
+
+fn range(x: &Difference, scale: f64, places: usize) -> String {
+    ends(x.lo, x.hi, scale, places)
+}

@@ -1,0 +1,187 @@
+//! How far the work is, on standard error: bars that are drawn again on a terminal, a line now and then elsewhere.
+
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use covey_experiment::pool::PoolState;
+
+/// Where nobody watches a terminal, so long between two lines.
+const QUIET: Duration = Duration::from_secs(20);
+/// Width of a bar.
+const BAR: usize = 24;
+
+/// Shows progress.
+pub(crate) struct Progress {
+    /// What the jobs are called, by number.
+    names: Vec<String>,
+    kind: Kind,
+    last: Option<Instant>,
+    drawn: usize,
+}
+
+#[derive(PartialEq)]
+enum Kind {
+    Silent,
+    Lines,
+    Bars,
+}
+
+impl Progress {
+    /// Progress over jobs with these names.
+    pub(crate) fn new(names: Vec<String>, quiet: bool) -> Self {
+        let kind = match (quiet, io::stderr().is_terminal()) {
+            (true, _) => Kind::Silent,
+            (false, true) => Kind::Bars,
+            (false, false) => Kind::Lines,
+        };
+        Self {
+            names,
+            kind,
+            last: None,
+            drawn: 0,
+        }
+    }
+
+    /// Shows the present state, if it is time to.
+    pub(crate) fn show(&mut self, state: &PoolState) {
+        let ended = state.workers.iter().all(|w| w.job.is_none());
+        let wait = match self.kind {
+            Kind::Silent => return,
+            Kind::Bars => Duration::from_millis(200),
+            Kind::Lines => QUIET,
+        };
+        let now = Instant::now();
+        // On a terminal the last state replaces the one before; a log needs no last line, for results follow.
+        let due = match self.last {
+            Some(last) => now.duration_since(last) >= wait,
+            None if self.kind == Kind::Bars => true,
+            None => {
+                self.last = Some(now);
+                false
+            }
+        };
+        if !(due || ended && self.kind == Kind::Bars) {
+            return;
+        }
+        self.last = Some(now);
+        let mut text = String::new();
+        if self.kind == Kind::Bars {
+            if self.drawn > 0 {
+                let _ = write!(text, "\x1b[{}A", self.drawn);
+            }
+            let lines = self.lines(state);
+            for line in &lines {
+                let _ = writeln!(text, "\x1b[2K{line}");
+            }
+            // Fewer lines than before: the rest is wiped.
+            text.push_str("\x1b[J");
+            self.drawn = lines.len();
+        } else {
+            let _ = writeln!(text, "{}", total(state));
+        }
+        // Progress that cannot be shown is no reason to stop.
+        let _ = io::stderr().lock().write_all(text.as_bytes());
+    }
+
+    fn lines(&self, state: &PoolState) -> Vec<String> {
+        let mut lines = vec![format!(
+            "{}  {}",
+            bar(state.done_share() / state.jobs.max(1) as f64),
+            total(state)
+        )];
+        for (number, worker) in state.workers.iter().enumerate() {
+            let Some(job) = worker.job else { continue };
+            let name = self.names.get(job).map_or("", String::as_str);
+            let name: String = name.chars().take(44).collect();
+            let left = worker
+                .left()
+                .map_or(String::new(), |left| format!(", {} left", for_people(left)));
+            lines.push(format!(
+                "  worker {}: {name}, {:.0} %{left}",
+                number + 1,
+                worker.share * 100.0
+            ));
+        }
+        lines
+    }
+}
+
+fn total(state: &PoolState) -> String {
+    let left = match state.left() {
+        Some(left) if state.done < state.jobs => format!(", {} left", for_people(left)),
+        _ => String::new(),
+    };
+    format!(
+        "{} of {} done, {:.0} %, {} so far{left}",
+        state.done,
+        state.jobs,
+        100.0 * state.done_share() / state.jobs.max(1) as f64,
+        for_people(state.elapsed)
+    )
+}
+
+fn bar(share: f64) -> String {
+    let full = ((share.clamp(0.0, 1.0)) * BAR as f64).round() as usize;
+    format!("[{}{}]", "#".repeat(full), "-".repeat(BAR - full))
+}
+
+/// A duration as people say it.
+pub(crate) fn for_people(duration: Duration) -> String {
+    let s = duration.as_secs();
+    match s {
+        0..60 => format!("{s} s"),
+        60..3600 => format!("{} min {} s", s / 60, s % 60),
+        3600..172_800 => format!("{} h {} min", s / 3600, s / 60 % 60),
+        _ => format!("{} days", s / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use covey_experiment::pool::WorkerState;
+
+    use super::*;
+
+    #[test]
+    fn whole_and_workers_have_their_time_left() {
+        let progress = Progress {
+            names: vec!["seed 1".to_string(), "seed 2".to_string()],
+            kind: Kind::Bars,
+            last: None,
+            drawn: 0,
+        };
+        let state = PoolState {
+            jobs: 2,
+            done: 1,
+            elapsed: Duration::from_secs(90),
+            workers: vec![
+                WorkerState {
+                    job: Some(1),
+                    share: 0.5,
+                    elapsed: Duration::from_secs(30),
+                },
+                WorkerState {
+                    job: None,
+                    share: 1.0,
+                    elapsed: Duration::from_secs(1),
+                },
+            ],
+        };
+        assert_eq!(
+            progress.lines(&state),
+            [
+                "[##################------]  1 of 2 done, 75 %, 1 min 30 s so far, 30 s left",
+                "  worker 1: seed 2, 50 %, 30 s left",
+            ]
+        );
+    }
+
+    #[test]
+    fn durations_are_for_people() {
+        let text = |s| for_people(Duration::from_secs(s));
+        assert_eq!(text(59), "59 s");
+        assert_eq!(text(3725), "1 h 2 min");
+        assert_eq!(text(400_000), "4 days");
+    }
+}

@@ -1,0 +1,141 @@
+//! `covey reproduce`: the letter's whole evaluation.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::{Args, ValueEnum};
+use covey_experiment::bundled;
+use covey_experiment::world::{Base, TrafficSource, World};
+use covey_simulator::Arm;
+
+use crate::failure::Failure;
+use crate::laboratory::{Bench, WorkOptions, file_failure, folder_name, world_failure};
+use crate::report::conclude;
+
+/// Seeds of the evaluation: 1 to 17. Calibration has its own, from 1001 on, so that nothing is fitted to what is evaluated.
+const SEEDS: u64 = 17;
+const FIRST_CALIBRATION_SEED: u64 = 1001;
+
+/// Reproduce the letter: all arms on paired seeds, with statistics, tables and report
+///
+/// Runs the letter's arms, and random admission redrawn every cycle, on the bundled corridor. Finished seeds are kept: run again
+/// after an interruption, it goes on where it stopped. Results of another revision or other parameters are set aside, never mixed.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    covey reproduce\n  \
+    covey reproduce --quick\n  \
+    covey reproduce --traffic sumo --out out/letter-sumo")]
+pub(crate) struct Arguments {
+    /// 3 seeds, 15 s + 15 s: to see that it works; the intervals mean nothing
+    #[arg(long)]
+    quick: bool,
+    /// Seeds 1 to N; default 17, the letter's number
+    #[arg(long, value_name = "N")]
+    seeds: Option<u64>,
+    /// Whose traffic
+    #[arg(long, value_enum, default_value_t = Traffic::Builtin)]
+    traffic: Traffic,
+    /// What messages weigh: the letter's table, or really encoded bytes
+    #[arg(long, value_enum, default_value_t = Sizes::Tr103562)]
+    sizes: Sizes,
+    /// Where results go; default out/letter, with -quick, -sumo and -uper for those
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Print the summary as JSON instead of tables
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    work: WorkOptions,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+pub(crate) enum Traffic {
+    /// The built-in traffic
+    Builtin,
+    /// SUMO, with a closed population
+    Sumo,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+enum Sizes {
+    /// 121 B + 35 B per sensor and object
+    Tr103562,
+    /// Encoded messages with their headers
+    Uper,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let start = Instant::now();
+    let count = match (arguments.seeds, arguments.quick) {
+        (Some(n), _) => n,
+        (None, true) => 3,
+        (None, false) => SEEDS,
+    };
+    if count == 0 || count >= FIRST_CALIBRATION_SEED {
+        return Err(Failure::input(
+            "--seeds",
+            format!(
+                "found {count}, expected 1 to {}",
+                FIRST_CALIBRATION_SEED - 1
+            ),
+        ));
+    }
+    arguments.work.workers()?;
+    let seeds: Vec<u64> = (1..=count).collect();
+    let out = arguments
+        .out
+        .clone()
+        .unwrap_or_else(|| default_out(arguments));
+    let file = bundled::unpack(&out.join("scenario")).map_err(file_failure)?;
+    let sizes = match arguments.sizes {
+        Sizes::Tr103562 => "tr103562",
+        Sizes::Uper => "uper",
+    };
+    let changed = Base::read(&file)
+        .and_then(|base| base.with(&[("sizes".to_string(), sizes.into())]))
+        .map_err(world_failure)?;
+    let traffic = match arguments.traffic {
+        Traffic::Builtin => TrafficSource::Builtin,
+        Traffic::Sumo => TrafficSource::Sumo,
+    };
+    let window = if arguments.quick {
+        (15.0, 15.0)
+    } else {
+        (40.0, 40.0)
+    };
+    let mut world =
+        World::new(changed, traffic, Arm::letter(), window, &[]).map_err(world_failure)?;
+    world.quick = arguments.quick;
+    let ready = Bench {
+        worlds: std::slice::from_ref(&world),
+        seeds: &seeds,
+        out: &out,
+        cycles: true,
+        options: &arguments.work,
+        shard: None,
+    }
+    .compute()?;
+    conclude(
+        &world,
+        &seeds,
+        &ready,
+        &out,
+        arguments.work.csv,
+        start,
+        arguments.json,
+    )
+}
+
+fn default_out(arguments: &Arguments) -> PathBuf {
+    let mut name = "letter".to_string();
+    if arguments.traffic == Traffic::Sumo {
+        name.push_str("-sumo");
+    }
+    if arguments.sizes == Sizes::Uper {
+        name.push_str("-uper");
+    }
+    if arguments.quick {
+        name.push_str("-quick");
+    }
+    folder_name(&name)
+}

@@ -1,0 +1,158 @@
+//! `covey run`: arms on any scenario.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::{ArgGroup, Args};
+use covey_experiment::plan;
+use covey_experiment::world::{Base, TrafficSource, World};
+use covey_simulator::Arm;
+use covey_traffic::sumo::SumoConfig;
+
+use crate::failure::Failure;
+use crate::laboratory::{Bench, WorkOptions, folder_name, window, world_failure};
+use crate::report::conclude;
+use crate::reproduce::Traffic;
+
+/// Run arms on any scenario, your own SUMO scenario included
+///
+/// A scenario is a file of ours (its keys are documented in docs/readings.md and beside each parameter), a SUMO configuration, or
+/// a SUMO network with recorded floating-car data. Finished seeds are kept: run again, it goes on where it stopped.
+#[derive(Debug, Args)]
+#[command(
+    group(ArgGroup::new("source").required(true).args(["scenario", "sumocfg", "net"])),
+    after_help = "Examples:\n  \
+    covey run scenarios/tamagawa/scenario.toml --arm proposed@0.4 --arm cam-only --seed 1 --seed 2\n  \
+    covey run --sumocfg city.sumocfg --buildings city.poly.xml --arm proposed@0.4\n  \
+    covey run --net city.net.xml --fcd trace.parquet --warmup 10 --measure 20")]
+pub(crate) struct Arguments {
+    /// A scenario file
+    #[arg(value_name = "SCENARIO.toml")]
+    scenario: Option<PathBuf>,
+    /// A SUMO configuration; SUMO is run for its traffic
+    #[arg(long, value_name = "X.sumocfg")]
+    sumocfg: Option<PathBuf>,
+    /// A SUMO network, for --fcd
+    #[arg(long, value_name = "N.net.xml", requires = "fcd")]
+    net: Option<PathBuf>,
+    /// Recorded floating-car data on that network: XML, CSV or Parquet
+    #[arg(long, value_name = "FILE", requires = "net")]
+    fcd: Option<PathBuf>,
+    /// Buildings, as SUMO polygons; may be given several times
+    #[arg(long, value_name = "Y.poly.xml", conflicts_with = "scenario")]
+    buildings: Vec<PathBuf>,
+    /// An arm, as `covey arms` names it; may be given several times. Default: the letter's
+    #[arg(long, value_name = "NAME")]
+    arm: Vec<String>,
+    /// A seed; may be given several times. Default: 1
+    #[arg(long, value_name = "N")]
+    seed: Vec<u64>,
+    /// Seconds before measuring begins
+    #[arg(long, value_name = "S", default_value_t = 40.0)]
+    warmup: f64,
+    /// Seconds to measure
+    #[arg(long, value_name = "S", default_value_t = 40.0)]
+    measure: f64,
+    /// Share of vehicles with a radio, above 0 and at most 1
+    #[arg(long, value_name = "F")]
+    penetration: Option<f64>,
+    /// Whose traffic, for a scenario file
+    #[arg(long, value_enum, default_value_t = Traffic::Builtin, conflicts_with_all = ["sumocfg", "net"])]
+    traffic: Traffic,
+    /// Where results go; default out/ and the scenario's name
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Print the summary as JSON instead of tables
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    work: WorkOptions,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let start = Instant::now();
+    let window = window(arguments.warmup, arguments.measure)?;
+    let seeds = match arguments.seed.as_slice() {
+        [] => vec![1],
+        seeds => plan::check_seeds(seeds).map_err(|problem| Failure::input("--seed", problem))?,
+    };
+    let arms = match arguments.arm.as_slice() {
+        [] => Arm::letter(),
+        names => plan::arms(names).map_err(|problem| Failure::input("--arm", problem))?,
+    };
+    arguments.work.workers()?;
+    let world = world(arguments, arms, window)?;
+    let out = arguments
+        .out
+        .clone()
+        .unwrap_or_else(|| folder_name(&format!("run-{}", world.scenario.name)));
+    let ready = Bench {
+        worlds: std::slice::from_ref(&world),
+        seeds: &seeds,
+        out: &out,
+        cycles: true,
+        options: &arguments.work,
+        shard: None,
+    }
+    .compute()?;
+    conclude(
+        &world,
+        &seeds,
+        &ready,
+        &out,
+        arguments.work.csv,
+        start,
+        arguments.json,
+    )
+}
+
+fn world(arguments: &Arguments, arms: Vec<Arm>, window: (f64, f64)) -> Result<World, Failure> {
+    let stem = |file: &PathBuf| {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        name.split('.').next().unwrap_or("scenario").to_string()
+    };
+    let mut inputs = Vec::new();
+    let (base, traffic) = if let Some(file) = &arguments.scenario {
+        let traffic = match arguments.traffic {
+            Traffic::Builtin => TrafficSource::Builtin,
+            Traffic::Sumo => TrafficSource::Sumo,
+        };
+        (Base::read(file).map_err(world_failure)?, traffic)
+    } else if let Some(file) = &arguments.sumocfg {
+        let config = SumoConfig::read(file).map_err(|error| Failure::Input(error.to_string()))?;
+        inputs.clone_from(&config.inputs);
+        // Buildings that were not named may be among the configuration's own polygons.
+        let buildings = match arguments.buildings.as_slice() {
+            [] => config.polygons.clone(),
+            named => named.to_vec(),
+        };
+        (
+            Base::from_map(&stem(file), &config.net, &buildings),
+            TrafficSource::SumoConfig(file.clone()),
+        )
+    } else if let (Some(net), Some(fcd)) = (&arguments.net, &arguments.fcd) {
+        inputs.push(fcd.clone());
+        (
+            Base::from_map(&stem(net), net, &arguments.buildings),
+            TrafficSource::Recorded(fcd.clone()),
+        )
+    } else {
+        return Err(Failure::Input(
+            "no scenario: give a scenario file, --sumocfg, or --net with --fcd".to_string(),
+        ));
+    };
+    let mut changes = Vec::new();
+    if let Some(penetration) = arguments.penetration {
+        if !(penetration > 0.0 && penetration <= 1.0) {
+            return Err(Failure::input(
+                "--penetration",
+                format!(
+                    "found {penetration}, expected above 0 and at most 1 (a share of vehicles)"
+                ),
+            ));
+        }
+        changes.push(("penetration".to_string(), toml::Value::Float(penetration)));
+    }
+    let changed = base.with(&changes).map_err(world_failure)?;
+    World::new(changed, traffic, arms, window, &inputs).map_err(world_failure)
+}

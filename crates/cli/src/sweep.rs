@@ -1,0 +1,272 @@
+//! `covey sweep`: many worlds after a plan.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use covey_experiment::finish::Finish;
+use covey_experiment::plan::{self, Plan};
+use covey_experiment::slurm::{self, Script};
+use covey_experiment::summary::Summary;
+use covey_experiment::world::{Base, TrafficSource, World};
+use covey_experiment::{bundled, files, revision};
+use covey_traffic::builtin::{Builtin, BuiltinConfig};
+
+use crate::failure::{Failure, print};
+use crate::laboratory::{
+    Bench, WorkOptions, file_failure, finish_failure, folder_name, plan_failure, world_failure,
+};
+use crate::progress::for_people;
+use crate::table::Table;
+
+/// CPU seconds per vehicle and simulated second: what all arms share, and each arm. Measured on the bundled corridor; good for an
+/// estimate, no more (docs/running.md).
+const SHARED_COST_S: f64 = 1.0e-4;
+const ARM_COST_S: f64 = 3.0e-5;
+
+/// Run many worlds, arms and seeds after a plan, here or as a Slurm job array
+///
+/// A plan lists values of any key of the scenario file; every combination is a world. Arms share their world, so work is split by
+/// world and seed. Finished runs are kept: run again, it goes on where it stopped, on one machine or on many with a common folder.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    covey sweep examples/density-penetration.toml\n  \
+    covey sweep examples/readings.toml --shard 3/10\n  \
+    covey sweep examples/readings.toml --emit-slurm > readings.sh")]
+pub(crate) struct Arguments {
+    /// The plan
+    #[arg(value_name = "PLAN.toml")]
+    plan: PathBuf,
+    /// Only every N-th run, beginning with the I-th; no tables. In a Slurm job array: taken from SLURM_ARRAY_TASK_ID
+    #[arg(long, value_name = "I/N")]
+    shard: Option<String>,
+    /// Print a script that submits the plan as a Slurm job array, and run nothing
+    #[arg(long)]
+    emit_slurm: bool,
+    /// Tasks of the job array; default one per run, at most 1000
+    #[arg(long, value_name = "N", requires = "emit_slurm")]
+    tasks: Option<usize>,
+    /// Say what would be run and what it would cost, and run nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Where results go; default out/ and the plan's name
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    work: WorkOptions,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let start = Instant::now();
+    let plan = Plan::read(&arguments.plan).map_err(plan_failure)?;
+    let workers = arguments.work.workers()?;
+    let shard = match &arguments.shard {
+        Some(text) => {
+            Some(plan::parse_shard(text).map_err(|problem| Failure::input("--shard", problem))?)
+        }
+        None => slurm::shard_from(|name| std::env::var(name).ok()),
+    };
+    let out = arguments
+        .out
+        .clone()
+        .unwrap_or_else(|| folder_name(&plan.name));
+    let scenario = match &plan.scenario {
+        Some(file) => file.clone(),
+        None => bundled::unpack(&out.join("scenario")).map_err(file_failure)?,
+    };
+    let base = Base::read(&scenario).map_err(world_failure)?;
+    let worlds = plan.worlds(&base).map_err(plan_failure)?;
+    let runs = worlds.len() * plan.seeds.len();
+    let cost = estimate(&worlds)?;
+    let total = cost.map(|per_world| per_world.iter().sum::<f64>() * plan.seeds.len() as f64);
+    if arguments.emit_slurm {
+        return emit_slurm(arguments, &plan, &out, runs, total);
+    }
+    arguments.work.remark(&format!(
+        "{}: {} worlds x {} seeds = {runs} runs of {} arms{}",
+        plan.name,
+        worlds.len(),
+        plan.seeds.len(),
+        plan.arms.len(),
+        total.map_or(String::new(), |seconds| format!(
+            "; about {} of CPU time, {} with {workers} workers",
+            for_people(Duration::from_secs_f64(seconds)),
+            for_people(Duration::from_secs_f64(seconds / workers as f64))
+        ))
+    ));
+    if arguments.dry_run {
+        return print(&worlds_table(&worlds));
+    }
+    let ready = Bench {
+        worlds: &worlds,
+        seeds: &plan.seeds,
+        out: &out,
+        cycles: plan.cycles,
+        options: &arguments.work,
+        shard,
+    }
+    .compute()?;
+    if let Some((number, count)) = shard {
+        return print(&format!(
+            "shard {number} of {count}: {} runs computed, {} were there; `covey sweep {}` without --shard makes the tables\n",
+            ready.computed,
+            ready.kept,
+            arguments.plan.display()
+        ));
+    }
+    let finish = Finish {
+        store: &ready.store,
+        worlds: &worlds,
+        prints: &ready.prints,
+        seeds: &plan.seeds,
+        folder: &out,
+        csv: arguments.work.csv,
+        cycles: plan.cycles,
+        revision: revision::REVISION,
+    };
+    let summaries = finish.sweep(&plan.name).map_err(finish_failure)?;
+    arguments.work.remark(&format!(
+        "{} runs computed, {} were there, {}",
+        ready.computed,
+        ready.kept,
+        for_people(start.elapsed())
+    ));
+    print(&format!(
+        "{}\n{}",
+        outcome(&worlds, &summaries),
+        paths(&out, plan.cycles)
+    ))
+}
+
+fn paths(out: &Path, cycles: bool) -> String {
+    let mut text = String::new();
+    for (name, what) in [
+        ("arms.parquet", "estimates with intervals by world and arm"),
+        ("paired.parquet", "comparisons of arms by world"),
+        ("runs.parquet", "a row per world, arm and seed"),
+        ("sweep.json", "what was run"),
+    ] {
+        text.push_str(&format!("{}  {what}\n", out.join(name).display()));
+    }
+    if cycles {
+        let path = out.join("cycles.parquet");
+        text.push_str(&format!("{}  a row per cycle\n", path.display()));
+    }
+    text
+}
+
+/// CPU seconds of a run of each world; none where the number of vehicles is not known beforehand.
+fn estimate(worlds: &[World]) -> Result<Option<Vec<f64>>, Failure> {
+    let Some(first) = worlds.first() else {
+        return Ok(Some(Vec::new()));
+    };
+    if first.traffic != TrafficSource::Builtin {
+        return Ok(None);
+    }
+    let (map, _) = first
+        .scenario
+        .read_map()
+        .map_err(|error| Failure::Input(error.to_string()))?;
+    let mut costs: Vec<f64> = Vec::new();
+    let mut known: Vec<(BuiltinConfig, usize)> = Vec::new();
+    for world in worlds {
+        // Placing vehicles is quick; driving them is not.
+        let config = BuiltinConfig {
+            warmup_s: 0.0,
+            ..world.scenario.traffic.clone()
+        };
+        let vehicles = match known.iter().find(|(c, _)| *c == config) {
+            Some((_, vehicles)) => *vehicles,
+            None => {
+                let traffic = Builtin::new(&map.network, &config, 0)
+                    .map_err(|error| Failure::Input(format!("{}: {error}", world.label())))?;
+                known.push((config, traffic.summary().vehicles));
+                traffic.summary().vehicles
+            }
+        };
+        let seconds = world.warmup_s + world.measure_s;
+        let per_second = SHARED_COST_S + ARM_COST_S * world.arms.len() as f64;
+        costs.push(vehicles as f64 * seconds * per_second);
+    }
+    Ok(Some(costs))
+}
+
+fn emit_slurm(
+    arguments: &Arguments,
+    plan: &Plan,
+    out: &Path,
+    runs: usize,
+    total: Option<f64>,
+) -> Result<(), Failure> {
+    let tasks = match arguments.tasks {
+        Some(0) => return Err(Failure::input("--tasks", "found 0, expected at least 1")),
+        Some(tasks) => tasks.min(runs),
+        None => runs.min(slurm::MOST_TASKS),
+    };
+    let absolute = |path: &Path| {
+        std::path::absolute(path)
+            .map_err(|error| Failure::Other(format!("{}: {error}", path.display())))
+    };
+    files::make_folder(out).map_err(file_failure)?;
+    let program = std::env::current_exe()
+        .map_err(|error| Failure::Other(format!("this program's own path: {error}")))?;
+    let mut more = Vec::new();
+    if arguments.work.csv {
+        more.push("--csv".to_string());
+    }
+    print(&slurm::script(&Script {
+        name: &plan.name,
+        program: &program,
+        plan: &absolute(&arguments.plan)?,
+        out: &absolute(out)?,
+        runs,
+        tasks,
+        seconds_per_run: total.map(|seconds| seconds / runs as f64),
+        more: &more,
+    }))
+}
+
+fn worlds_table(worlds: &[World]) -> String {
+    let mut table = Table::new(1, &["world", ""]);
+    for (number, world) in worlds.iter().enumerate() {
+        let label = match world.label() {
+            label if label.is_empty() => "as the scenario says".to_string(),
+            label => label,
+        };
+        table.row(vec![(number + 1).to_string(), label]);
+    }
+    table.render()
+}
+
+/// Deficit and load of every arm in every world.
+fn outcome(worlds: &[World], summaries: &[Summary]) -> String {
+    let mut text = String::new();
+    for (world, summary) in worlds.iter().zip(summaries) {
+        let mut table = Table::new(1, &["arm", "deficit %", "95 %", "load", "95 %", ""]);
+        for (name, arm) in &summary.arms.0 {
+            let number = |x: Option<f64>, scale: f64, places: usize| {
+                x.map_or("-".to_string(), |x| format!("{:.places$}", x * scale))
+            };
+            table.row(vec![
+                name.clone(),
+                number(arm.deficit.mean, 100.0, 2),
+                format!(
+                    "[{}, {}]",
+                    number(arm.deficit.lo, 100.0, 2),
+                    number(arm.deficit.hi, 100.0, 2)
+                ),
+                number(arm.load.mean, 1.0, 3),
+                format!(
+                    "[{}, {}]",
+                    number(arm.load.lo, 1.0, 3),
+                    number(arm.load.hi, 1.0, 3)
+                ),
+            ]);
+        }
+        text.push_str(&format!("{}\n{}\n", world.label(), table.render()));
+    }
+    if let Some(remark) = summaries.first().and_then(|s| s.intervals.remark.as_ref()) {
+        text.push_str(&format!("Note: {remark}.\n"));
+    }
+    text
+}

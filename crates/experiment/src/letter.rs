@@ -1,0 +1,113 @@
+//! What the letter reports, figure by figure, as far as its text prints a number.
+//!
+//! The letter's plots are not read off: an arm whose mean is only drawn, or only follows from a difference of other arms, has no
+//! figure here. All are fractions, as in the summary.
+
+use serde::{Deserialize, Serialize};
+
+/// The letter's figures for an arm.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Figures {
+    /// Timely actionable coverage deficit.
+    pub deficit: Option<f64>,
+    /// Cooperative offered load over capacity.
+    pub load: Option<f64>,
+}
+
+/// The letter's thirteen arms. `cam-only` offers nothing beyond beacons by definition; `random@0.2` offers "identical load" to
+/// `proposed@0.2`; 0.26 is the last step of the ladder, which is `proposed@0.4`.
+const ARMS: [(&str, Figures); 13] = [
+    ("cam-only", figures(Some(0.058), Some(0.0))),
+    ("cpm-etsi", figures(Some(0.039), Some(1.35))),
+    ("cpm-rmr", figures(Some(0.056), Some(0.30))),
+    ("random@0.2", figures(Some(0.066), Some(0.19))),
+    ("random@0.4", figures(Some(0.046), None)),
+    ("random@0.8", figures(None, None)),
+    ("proposed@0.2", figures(Some(0.049), Some(0.19))),
+    ("proposed@0.4", figures(Some(0.031), Some(0.26))),
+    ("proposed@0.8", figures(Some(0.014), Some(0.29))),
+    ("coverage-only@0.4", figures(Some(0.044), None)),
+    ("conditional@0.4", figures(None, None)),
+    ("conditional-risk@0.4", figures(None, None)),
+    ("oracle", figures(None, None)),
+];
+
+const fn figures(deficit: Option<f64>, load: Option<f64>) -> Figures {
+    Figures { deficit, load }
+}
+
+/// The letter's figures for the arm called `name`; none where the letter has no such arm.
+#[must_use]
+pub fn arm(name: &str) -> Option<Figures> {
+    ARMS.iter()
+        .find(|(arm, _)| *arm == name)
+        .map(|&(_, figures)| figures)
+}
+
+/// A paired reduction that the letter prints.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Paired {
+    /// In percentage points, with its interval.
+    pub points: Option<[f64; 3]>,
+    /// As a fraction of the other arm's deficit.
+    pub relative: Option<f64>,
+}
+
+/// What the letter says of `better` against `worse`.
+#[must_use]
+pub fn paired(better: &str, worse: &str) -> Option<Paired> {
+    let relative = |relative| Paired {
+        points: None,
+        relative: Some(relative),
+    };
+    let points = |points| Paired {
+        points: Some(points),
+        relative: None,
+    };
+    Some(match (better, worse) {
+        ("proposed@0.2", "random@0.2") => relative(0.26),
+        ("proposed@0.4", "random@0.4") => relative(0.33),
+        ("proposed@0.8", "random@0.8") => relative(0.10),
+        ("conditional@0.4", "coverage-only@0.4") => points([0.65, 0.32, 0.98]),
+        ("conditional-risk@0.4", "conditional@0.4") => points([0.39, 0.13, 0.68]),
+        ("proposed@0.4", "conditional-risk@0.4") => points([0.21, -0.02, 0.41]),
+        _ => return None,
+    })
+}
+
+/// The letter's mean price of an arm.
+#[must_use]
+pub fn price(name: &str) -> Option<f64> {
+    match name {
+        "proposed@0.2" => Some(0.007),
+        "proposed@0.8" => Some(8.0),
+        _ => None,
+    }
+}
+
+/// The letter's mean digest, in bytes.
+pub const DIGEST_BYTES: f64 = 13.0;
+/// The letter's load of digests, over capacity.
+pub const DIGEST_LOAD: f64 = 0.07;
+/// The letter's load of mandatory beacons, over capacity.
+pub const BEACON_LOAD: f64 = 0.64;
+
+#[cfg(test)]
+mod tests {
+    use covey_simulator::{Arm, Strategy};
+
+    use super::*;
+
+    #[test]
+    fn the_thirteen_are_the_reproduction_without_the_redraw() {
+        let reproduced = Arm::letter();
+        let without: Vec<String> = reproduced
+            .iter()
+            .filter(|arm| arm.strategy != Strategy::RandomRedraw)
+            .map(ToString::to_string)
+            .collect();
+        assert_eq!(without.len(), ARMS.len());
+        assert!(without.iter().all(|name| arm(name).is_some()));
+        assert_eq!(arm("random-redraw@0.4"), None);
+    }
+}

@@ -1,0 +1,294 @@
+//! Workers over a list of jobs, with progress and a way to stop.
+//!
+//! Jobs are taken in order. Results leave through the job itself (a file), so what a pool returns is only how far it got.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How often progress is shown.
+const TICK: Duration = Duration::from_millis(100);
+/// Progress of a job is kept in millionths.
+const WHOLE: f64 = 1e6;
+const IDLE: usize = usize::MAX;
+
+/// What a job sees of the pool.
+#[derive(Clone, Copy)]
+pub struct Monitor<'a> {
+    share: &'a AtomicU64,
+    stop: &'a [&'a AtomicBool],
+}
+
+impl Monitor<'_> {
+    /// So much of the job is done, from 0 to 1.
+    pub fn progress(&self, share: f64) {
+        self.share
+            .store((share.clamp(0.0, 1.0) * WHOLE) as u64, Ordering::Relaxed);
+    }
+
+    /// The job is to end as soon as it can, without result.
+    #[must_use]
+    pub fn stopped(&self) -> bool {
+        self.stop.iter().any(|stop| stop.load(Ordering::Relaxed))
+    }
+}
+
+/// Why a job gave no result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum JobError<E> {
+    /// It was asked to stop.
+    Stopped,
+    /// It failed; the other jobs are stopped.
+    Failed(E),
+}
+
+/// A worker, as progress shows it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct WorkerState {
+    /// Which job it is at, if any.
+    pub job: Option<usize>,
+    /// How much of it is done, from 0 to 1.
+    pub share: f64,
+    /// For how long it has been at it.
+    pub elapsed: Duration,
+}
+
+impl WorkerState {
+    /// Time left for the job at the pace so far.
+    #[must_use]
+    pub fn left(&self) -> Option<Duration> {
+        self.job?;
+        (self.share > 0.01).then(|| {
+            self.elapsed
+                .mul_f64(((1.0 - self.share) / self.share).max(0.0))
+        })
+    }
+}
+
+/// The pool, as progress shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PoolState {
+    /// All jobs.
+    pub jobs: usize,
+    /// Those finished.
+    pub done: usize,
+    /// Time since the start.
+    pub elapsed: Duration,
+    /// Every worker.
+    pub workers: Vec<WorkerState>,
+}
+
+impl PoolState {
+    /// Jobs done, those under way counted by their share.
+    #[must_use]
+    pub fn done_share(&self) -> f64 {
+        let under_way: f64 = self
+            .workers
+            .iter()
+            .filter(|w| w.job.is_some())
+            .map(|w| w.share)
+            .sum();
+        (self.done as f64 + under_way).min(self.jobs as f64)
+    }
+
+    /// Time left for everything at the pace so far.
+    #[must_use]
+    pub fn left(&self) -> Option<Duration> {
+        let done = self.done_share();
+        (done > 0.02).then(|| {
+            self.elapsed
+                .mul_f64((self.jobs as f64 - done).max(0.0) / done)
+        })
+    }
+}
+
+/// How far a pool got.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PoolOutcome<E> {
+    /// Jobs that gave their result.
+    pub done: usize,
+    /// The pool was stopped from outside.
+    pub stopped: bool,
+    /// The first failure, by order of jobs, if there was one.
+    pub failure: Option<(usize, E)>,
+}
+
+struct Worker {
+    job: AtomicUsize,
+    share: AtomicU64,
+    since: Mutex<Instant>,
+}
+
+/// Works through `jobs` on `workers` threads until all are done, one fails, or `stop` is set. `watch` is called now and then, and
+/// once at the end.
+pub fn run<J: Sync, E: Send>(
+    jobs: &[J],
+    workers: usize,
+    stop: &AtomicBool,
+    work: impl Fn(&J, Monitor<'_>) -> Result<(), JobError<E>> + Sync,
+    mut watch: impl FnMut(&PoolState),
+) -> PoolOutcome<E> {
+    let start = Instant::now();
+    let count = workers.clamp(1, jobs.len().max(1));
+    let states: Vec<Worker> = (0..count)
+        .map(|_| Worker {
+            job: AtomicUsize::new(IDLE),
+            share: AtomicU64::new(0),
+            since: Mutex::new(start),
+        })
+        .collect();
+    let next = AtomicUsize::new(0);
+    let done = AtomicUsize::new(0);
+    let failed = AtomicBool::new(false);
+    let failure: Mutex<Option<(usize, E)>> = Mutex::new(None);
+    let stops = [stop, &failed];
+    let view = |states: &[Worker]| PoolState {
+        jobs: jobs.len(),
+        done: done.load(Ordering::Relaxed),
+        elapsed: start.elapsed(),
+        workers: states
+            .iter()
+            .map(|state| {
+                let job = state.job.load(Ordering::Relaxed);
+                WorkerState {
+                    job: (job != IDLE).then_some(job),
+                    share: state.share.load(Ordering::Relaxed) as f64 / WHOLE,
+                    elapsed: state.since.lock().map_or(Duration::ZERO, |s| s.elapsed()),
+                }
+            })
+            .collect(),
+    };
+    thread::scope(|scope| {
+        let threads: Vec<_> = states
+            .iter()
+            .map(|state| {
+                let (next, done, failed, failure, stops, work) =
+                    (&next, &done, &failed, &failure, &stops, &work);
+                scope.spawn(move || {
+                    let monitor = Monitor {
+                        share: &state.share,
+                        stop: stops,
+                    };
+                    while !monitor.stopped() {
+                        let at = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(job) = jobs.get(at) else { break };
+                        state.share.store(0, Ordering::Relaxed);
+                        if let Ok(mut since) = state.since.lock() {
+                            *since = Instant::now();
+                        }
+                        state.job.store(at, Ordering::Relaxed);
+                        let outcome = work(job, monitor);
+                        state.job.store(IDLE, Ordering::Relaxed);
+                        match outcome {
+                            Ok(()) => {
+                                done.fetch_add(1, Ordering::Relaxed);
+                            }
+                            Err(JobError::Stopped) => break,
+                            Err(JobError::Failed(error)) => {
+                                failed.store(true, Ordering::Relaxed);
+                                if let Ok(mut first) = failure.lock()
+                                    && first.as_ref().is_none_or(|(earlier, _)| at < *earlier)
+                                {
+                                    *first = Some((at, error));
+                                }
+                                break;
+                            }
+                        }
+                    }
+                })
+            })
+            .collect();
+        while !threads.iter().all(thread::ScopedJoinHandle::is_finished) {
+            thread::sleep(TICK.min(Duration::from_millis(5) + start.elapsed() / 10));
+            watch(&view(&states));
+        }
+    });
+    watch(&view(&states));
+    PoolOutcome {
+        done: done.into_inner(),
+        stopped: stop.load(Ordering::Relaxed),
+        failure: failure.into_inner().unwrap_or(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_job_is_done_once_by_any_number_of_workers() {
+        for workers in [1, 2, 7] {
+            let counts: Vec<AtomicUsize> = (0..20).map(|_| AtomicUsize::new(0)).collect();
+            let jobs: Vec<usize> = (0..20).collect();
+            let mut last = None;
+            let outcome = run(
+                &jobs,
+                workers,
+                &AtomicBool::new(false),
+                |&job, monitor| {
+                    monitor.progress(0.5);
+                    counts[job].fetch_add(1, Ordering::Relaxed);
+                    Ok::<(), JobError<()>>(())
+                },
+                |state| last = Some(state.done),
+            );
+            assert_eq!((outcome.done, outcome.stopped), (20, false));
+            assert_eq!(last, Some(20));
+            assert!(counts.iter().all(|c| c.load(Ordering::Relaxed) == 1));
+        }
+    }
+
+    #[test]
+    fn a_failure_or_a_stop_ends_the_work() {
+        let jobs: Vec<usize> = (0..1000).collect();
+        let stop = AtomicBool::new(false);
+        let work = |&job: &usize, monitor: Monitor<'_>| {
+            if job == 3 {
+                return Err(JobError::Failed("broken"));
+            }
+            if monitor.stopped() {
+                return Err(JobError::Stopped);
+            }
+            thread::sleep(Duration::from_millis(1));
+            Ok(())
+        };
+        let outcome = run(&jobs, 2, &stop, work, |_| {});
+        assert_eq!(outcome.failure, Some((3, "broken")));
+        assert!(outcome.done < 1000 && !outcome.stopped);
+
+        let outcome = run(
+            &jobs,
+            2,
+            &stop,
+            |_, _| {
+                thread::sleep(Duration::from_millis(1));
+                Ok::<(), JobError<()>>(())
+            },
+            |state| {
+                if state.done > 5 {
+                    stop.store(true, Ordering::Relaxed);
+                }
+            },
+        );
+        assert!(outcome.stopped && outcome.done < 1000, "{outcome:?}");
+    }
+
+    #[test]
+    fn time_left_follows_the_pace() {
+        let worker = |job, share| WorkerState {
+            job,
+            share,
+            elapsed: Duration::from_secs(10),
+        };
+        assert_eq!(worker(Some(1), 0.5).left(), Some(Duration::from_secs(10)));
+        assert_eq!(worker(Some(1), 0.0).left(), None);
+        let state = PoolState {
+            jobs: 4,
+            done: 1,
+            elapsed: Duration::from_secs(30),
+            workers: vec![worker(Some(1), 0.5), worker(None, 0.9)],
+        };
+        assert_eq!(state.left(), Some(Duration::from_secs(50)));
+    }
+}

@@ -1,0 +1,627 @@
+//! The page: what was run, the answer, and the eight sections.
+
+use serde_json::Value;
+
+use super::draw::{css, escape, plain};
+use super::figures::benefit::{self, EqualLoad, RIVALS};
+use super::figures::{self, Figure, with_interval};
+use super::findings::{self, Finding, Verdict};
+use super::html::{Table, paragraph};
+use super::series::Series;
+use super::view::{View, arm_at, number};
+use super::{Input, Report, answer, letter, parameters};
+
+/// A section: where links go, its title, what it holds.
+struct Section {
+    id: &'static str,
+    title: &'static str,
+    body: String,
+}
+
+/// The files and the pieces of the page, as they come.
+struct Page<'a> {
+    view: &'a View<'a>,
+    series: &'a Series,
+    sections: Vec<Section>,
+    files: Vec<(String, String)>,
+}
+
+pub(crate) fn render(input: &Input) -> Report {
+    let view = View::new(&input.summary);
+    let curves = RIVALS.map(|rival| benefit::equal_load(&view, rival));
+    let mut page = Page {
+        view: &view,
+        series: &input.series,
+        sections: Vec::new(),
+        files: Vec::new(),
+    };
+    page.pareto();
+    page.benefit(&curves);
+    page.ladder();
+    page.over_time();
+    page.misses();
+    page.against_letter();
+    page.score();
+    page.timing();
+    page.setup();
+    let html = page.html(&answer::paragraph(&view, &curves));
+    Report {
+        html,
+        figures: page.files,
+    }
+}
+
+impl Page<'_> {
+    fn section(&mut self, id: &'static str, title: &'static str, body: String) {
+        self.sections.push(Section { id, title, body });
+    }
+
+    /// The figure with its caption; a sentence where there is none. Keeps the file.
+    fn figure(&mut self, figure: Option<Figure>, caption: &str, missing: &str) -> String {
+        let Some(figure) = figure else {
+            return format!("<p class=\"subtitle\">{}</p>\n", escape(missing));
+        };
+        self.files.push((figure.file.to_string(), figure.svg()));
+        let number = figure.file.split('-').next().unwrap_or_default();
+        let caveat = if self.view.quick {
+            " Quick run: intervals are not meaningful."
+        } else {
+            ""
+        };
+        format!(
+            "<figure id=\"figure-{number}\">\n{}<figcaption><b>Figure {number}.</b> {}{caveat}</figcaption>\n</figure>\n",
+            figure.inline(),
+            escape(caption)
+        )
+    }
+
+    fn pareto(&mut self) {
+        let mut body = self.figure(
+            figures::pareto::figure(self.view),
+            "Deficit over cooperative load. Bars are arm-wise 95 % intervals on both axes, not pairwise comparisons. Allowances b of \
+             one strategy are joined. The band is the oracle's interval. A hollow arm is dominated: another arm, the oracle aside, has \
+             no more deficit and no more load in the means, and less of one.",
+            "No arm of this summary has both a deficit and a load.",
+        );
+        let mut table = Table::new(&[
+            "arm",
+            "#deficit, %",
+            "#load",
+            "#digest",
+            "#reports",
+            "#broadcast",
+            "#price",
+            "#contributors",
+            "dominated by",
+        ]);
+        for arm in &self.view.arms {
+            let host = |value: Option<f64>, decimals| {
+                if arm.hosted() {
+                    shown(value, decimals)
+                } else {
+                    String::new()
+                }
+            };
+            table.row(vec![
+                arm.name.clone(),
+                arm.deficit
+                    .map_or_else(dash, |value| with_interval(value.scaled(100.0), 2, "")),
+                arm.load
+                    .map_or_else(dash, |value| with_interval(value, 3, "")),
+                host(arm.digest_load, 3),
+                shown(arm.reports_load, 3),
+                host(arm.broadcast_load, 3),
+                host(arm.price, 3),
+                host(arm.contributors, 1),
+                if arm.strategy == "oracle" {
+                    String::new()
+                } else {
+                    self.view.dominated_by(arm).unwrap_or_default().to_string()
+                },
+            ]);
+        }
+        body.push_str(&table.folded("Values of all arms"));
+        self.section("pareto", "1. Deficit over load", body);
+    }
+
+    fn benefit(&mut self, curves: &[EqualLoad]) {
+        let mut body = self.figure(
+            benefit::figure(self.view, curves),
+            "Share of the rival's misses that the proposed selection avoids; below zero it misses more. Left or above: mean paired \
+             per-seed reduction at the same allowance. Right or below: at the same load, each strategy's deficit interpolated linearly \
+             between its allowances, over the loads that both reach; band and bars are 95 % intervals over seeds.",
+            "Neither the paired comparisons nor two strategies with several allowances are in this summary.",
+        );
+        for curve in curves.iter().filter(|curve| curve.overlap.is_none()) {
+            if !self.view.allowances(curve.rival).is_empty() {
+                body.push_str(&paragraph(&format!(
+                    "Against {}: no comparison at equal load, for the ranges of load do not overlap.",
+                    curve.rival
+                )));
+            }
+        }
+        let mut table = Table::new(&[
+            "comparison",
+            "#misses avoided, %",
+            "#points",
+            "zero",
+            "#letter, %",
+        ]);
+        for b in self.view.allowances("proposed") {
+            for rival in RIVALS {
+                let (better, worse) = (arm_at("proposed", b), arm_at(rival, b));
+                let Some(pair) = self.view.pair(&better, &worse) else {
+                    continue;
+                };
+                table.row(vec![
+                    format!("{better} against {worse}"),
+                    pair.relative
+                        .map_or_else(dash, |value| with_interval(value.scaled(100.0), 1, "")),
+                    pair.points
+                        .map_or_else(dash, |value| with_interval(value, 2, "")),
+                    zero(
+                        pair.relative
+                            .is_some_and(super::view::Interval::includes_zero),
+                    ),
+                    letter::reduction(&better, &worse).map_or_else(dash, |x| plain(100.0 * x, 0)),
+                ]);
+            }
+        }
+        for curve in curves {
+            for (load, value) in &curve.points {
+                table.row(vec![
+                    format!("proposed against {} at load {load:.3}", curve.rival),
+                    with_interval(*value, 1, ""),
+                    dash(),
+                    zero(value.includes_zero()),
+                    dash(),
+                ]);
+            }
+        }
+        body.push_str(&table.folded("Values"));
+        self.section(
+            "benefit",
+            "2. What selection gains over random admission",
+            body,
+        );
+    }
+
+    fn ladder(&mut self) {
+        let mut body = self.figure(
+            figures::ladder::figure(self.view),
+            "One factor of the score after another at allowance 0.4. Intervals of deficits and loads are arm-wise; the middle panel \
+             has the paired per-seed reduction from the row above, which is what tells the rows apart.",
+            "Fewer than two rungs of the ladder were run.",
+        );
+        let mut table = Table::new(&[
+            "rung",
+            "arm",
+            "#deficit, %",
+            "#step, points",
+            "zero",
+            "#letter's step, points",
+            "#load",
+        ]);
+        let mut below: Option<&str> = None;
+        for (arm, label) in figures::ladder::RUNGS {
+            let Some(deficit) = self.view.deficit(arm) else {
+                continue;
+            };
+            let step = below
+                .and_then(|below| self.view.pair(arm, below))
+                .and_then(|pair| pair.points);
+            let theirs = below.and_then(|below| letter::step(arm, below));
+            table.row(vec![
+                label.to_string(),
+                arm.to_string(),
+                with_interval(deficit.scaled(100.0), 2, ""),
+                step.map_or_else(dash, |value| with_interval(value, 2, "")),
+                zero(step.is_some_and(super::view::Interval::includes_zero)),
+                theirs.map_or_else(dash, |[mean, lo, hi]| {
+                    with_interval(super::view::Interval { mean, lo, hi }, 2, "")
+                }),
+                self.view
+                    .load(arm)
+                    .map_or_else(dash, |value| with_interval(value, 3, "")),
+            ]);
+            below = Some(arm);
+        }
+        body.push_str(&table.folded("Values"));
+        self.section("ladder", "3. The factor ladder", body);
+    }
+
+    fn over_time(&mut self) {
+        let body = self.figure(
+            figures::time::figure(self.view, self.series),
+            "Means of each second over tiles and seeds: price and contributors over tiles with a host, load over tiles that hold a \
+             participant. The price acts on the load that reports, digests and broadcasts make; mandatory beacons are not in it. \
+             Random admission does not heed the price.",
+            "There are no series over time beside this summary (report.json).",
+        );
+        self.section(
+            "time",
+            "4. Price, contributors and occupancy over time",
+            body,
+        );
+    }
+
+    fn misses(&mut self) {
+        let bars = figures::misses::bars(self.view, self.series);
+        let mut body = self.figure(
+            figures::misses::figure(&bars),
+            "Missed objects by what the vehicle held of them (stale: known once, older than its deadline), and by what hides them from \
+             the vehicle's own sensor. The black line is the part that no participant saw or heard in time: no policy could have helped.",
+            "There are no counts of misses beside this summary (report.json).",
+        );
+        let mut table = Table::new(&[
+            "arm",
+            "#with radio, stale",
+            "#with radio, unknown",
+            "#no radio, stale",
+            "#no radio, unknown",
+            "#behind building",
+            "#behind vehicle",
+            "#out of range",
+            "#seen by nobody",
+        ]);
+        for bar in &bars {
+            let m = &bar.misses;
+            let counts = [
+                m.equipped_stale,
+                m.equipped_unknown,
+                m.unequipped_stale,
+                m.unequipped_unknown,
+                m.behind_building,
+                m.behind_vehicle,
+                m.out_of_range,
+                m.seen_by_nobody,
+            ];
+            let mut cells = vec![bar.arm.clone()];
+            cells.extend(counts.map(|count| plain(bar.share(count), 2)));
+            table.row(cells);
+        }
+        body.push_str(&table.folded("Values, in % of relevant objects"));
+        self.section("misses", "5. Where misses come from", body);
+    }
+
+    fn against_letter(&mut self) {
+        if !self
+            .view
+            .arms
+            .iter()
+            .any(|arm| self.view.letter(&arm.name).is_some())
+        {
+            let body =
+                paragraph("The summary has no figures of the letter for the arms that were run.");
+            self.section("letter", "6. Against the letter", body);
+            return;
+        }
+        let mut body = paragraph(
+            "Every arm beside the letter, then every finding of the letter with what this run says of it. A finding about an order or \
+             a sign is held where the interval lies on its side, not held where it lies on the other, undecided where it has both. A \
+             finding about a value is held where the letter's value, to its last printed digit, meets our interval; the letter's own \
+             intervals of these values are not printed.",
+        );
+        body.push_str(&self.figure(
+            figures::letter::figure(self.view),
+            "Every arm with its 95 % interval, and the letter's value where its text prints one.",
+            "This summary has no arms.",
+        ));
+        body.push_str(&self.arm_table());
+        body.push_str("<h3>Findings</h3>\n");
+        body.push_str(&self.finding_table(&findings::findings(self.view)));
+        self.section("letter", "6. Against the letter", body);
+    }
+
+    fn arm_table(&self) -> String {
+        let mut table = Table::new(&[
+            "arm",
+            "#deficit, %",
+            "#letter, %",
+            "#load",
+            "#letter's load",
+            "difference",
+        ]);
+        for arm in &self.view.arms {
+            let theirs = self.view.letter(&arm.name);
+            let (deficit, load) =
+                theirs.map_or((None, None), |theirs| (theirs.deficit, theirs.load));
+            let outside = |ours: Option<super::view::Interval>, theirs: Option<f64>| {
+                ours.zip(theirs)
+                    .is_some_and(|(ours, x)| x < ours.lo || x > ours.hi)
+            };
+            let differs = outside(arm.deficit, deficit) || outside(arm.load, load);
+            table.row(vec![
+                arm.name.clone(),
+                arm.deficit
+                    .map_or_else(dash, |value| with_interval(value.scaled(100.0), 2, "")),
+                deficit.map_or_else(dash, |x| plain(100.0 * x, 1)),
+                arm.load
+                    .map_or_else(dash, |value| with_interval(value, 3, "")),
+                load.map_or_else(dash, |x| plain(x, 2)),
+                self.explanation(&arm.name, differs),
+            ]);
+        }
+        table.html()
+    }
+
+    /// What is known of a difference: what comes with the run, then what comes with the report.
+    fn explanation(&self, key: &str, differs: bool) -> String {
+        let own = self.series.explanations.get(key).cloned();
+        let known = letter::known_reason(key).map(str::to_string);
+        match (own, differs) {
+            (Some(own), _) => own,
+            (None, true) => known.unwrap_or_else(|| "Not explained.".to_string()),
+            // Calibration is said even where it worked.
+            (None, false) if key == "cam-only" => known.unwrap_or_default(),
+            (None, false) => String::new(),
+        }
+    }
+
+    fn finding_table(&self, findings: &[Finding]) -> String {
+        let mut table = Table::new(&["the letter", "this run", "verdict", "why"]);
+        let known = findings
+            .iter()
+            .filter(|finding| finding.verdict != Verdict::NotRun);
+        for finding in known {
+            let differs = matches!(finding.verdict, Verdict::NotHeld | Verdict::Undecided);
+            let why = match self.series.explanations.get(finding.key) {
+                Some(own) => own.clone(),
+                None if differs && finding.reason.is_empty() => "Not explained.".to_string(),
+                None => finding.reason.clone(),
+            };
+            table.row(vec![
+                finding.claim.to_string(),
+                finding.ours.clone(),
+                format!("{}{}", mark(finding.verdict), finding.verdict.text()),
+                why,
+            ]);
+        }
+        table.html()
+    }
+
+    fn score(&mut self) {
+        let arms = figures::score::shown(self.view, self.series);
+        let mut body = self.figure(
+            figures::score::figure(&arms),
+            "Admissions in groups of equal size by the score that the contributor had, with the mean misses cured per admission and \
+             its 95 % interval over seeds. A miss cured is a relevant object of a member of the service scope whose only in-time \
+             information in the next cycle came from the admitted one, directly or by broadcast: the benefit of eq. (2), where the score \
+             is its surrogate, eq. (3), less the price of airtime. Rank correlation: Spearman's, mean over seeds.",
+            "No admission of the proposed selection is on record beside this summary (report.json).",
+        );
+        let mut table = Table::new(&[
+            "arm",
+            "#scores",
+            "#admissions",
+            "#misses cured per admission",
+        ]);
+        for arm in &arms {
+            for bin in &arm.bins {
+                table.row(vec![
+                    arm.arm.clone(),
+                    format!("{} to {}", plain(bin.score_lo, 2), plain(bin.score_hi, 2)),
+                    parameters::thousands(bin.admissions as f64),
+                    format!(
+                        "{} [{}, {}]",
+                        plain(bin.cured, 3),
+                        plain(bin.cured_lo, 3),
+                        plain(bin.cured_hi, 3)
+                    ),
+                ]);
+            }
+        }
+        body.push_str(&table.folded("Values"));
+        self.section("score", "7. Does the score foretell the benefit?", body);
+    }
+
+    fn timing(&mut self) {
+        let phases = figures::timing::phases(self.view, self.series);
+        let timing = &self.view.raw["timing"];
+        let mut facts = Vec::new();
+        if let Some(wall) = number(&timing["wall_s"]) {
+            facts.push(format!("{} s from start to end", plain(wall, 1)));
+        }
+        if let Some(cpu) = number(&timing["cpu_s"]) {
+            facts.push(format!("{} CPU seconds", plain(cpu, 1)));
+        }
+        if let Some(bytes) = number(&self.view.raw["peak_rss_bytes"]) {
+            facts.push(format!("{} MB of memory at most", plain(bytes / 1e6, 0)));
+        }
+        let mut body = if facts.is_empty() {
+            String::new()
+        } else {
+            paragraph(&format!("The run took {}.", facts.join(", ")))
+        };
+        body.push_str(&self.figure(
+            figures::timing::figure(&phases),
+            "CPU time by phase, summed over all seeds. The first four phases are done once per seed for all arms.",
+            "No times were recorded.",
+        ));
+        self.section("timing", "8. Timing", body);
+    }
+
+    fn setup(&mut self) {
+        let raw = self.view.raw;
+        let mut body = paragraph(
+            "Rows 6, 10 and 15 of the readings (when a cell counts as visible; the unit of airtime that the price pays for; who is a \
+             candidate) were chosen in a prototype with the letter's results in view. They were frozen, like all others, before the first \
+             run on evaluation seeds, but agreement that rests on them is weaker evidence than agreement that does not.",
+        );
+        let with_unit = |row: &parameters::Parameter| {
+            format!("{} {}", row.value, row.unit).trim_end().to_string()
+        };
+        let mut table = Table::new(&["parameter or reading", "#value", "source"]);
+        for row in parameters::flatten(&raw["readings"]) {
+            table.row(vec![row.name.clone(), with_unit(&row), row.source]);
+        }
+        let readings = table.html();
+        if readings.is_empty() {
+            body.push_str(&paragraph("The summary lists no readings."));
+        } else {
+            body.push_str(&readings);
+        }
+        let mut table = Table::new(&["scenario", "value"]);
+        for row in parameters::flatten(&raw["scenario"]) {
+            table.row(vec![row.name.clone(), with_unit(&row)]);
+        }
+        body.push_str("<h3>Scenario</h3>\n");
+        body.push_str(&table.html());
+        body.push_str("<h3>Seeds</h3>\n");
+        let seeds: Vec<String> = self.view.seeds.iter().map(u64::to_string).collect();
+        body.push_str(&paragraph(&seeds.join(", ")));
+        self.section("setup", "Parameters, readings, scenario and seeds", body);
+    }
+
+    fn facts(&self) -> String {
+        let raw = self.view.raw;
+        let scenario = &raw["scenario"];
+        let text = |value: &Value| match value {
+            Value::Null => dash(),
+            other => parameters::shown(other),
+        };
+        let rounded =
+            |value: &Value| number(value).map_or_else(dash, |x| parameters::thousands(x.round()));
+        let name = match scenario {
+            Value::String(name) => name.clone(),
+            object => text(&object["name"]),
+        };
+        let mut facts = vec![
+            ("scenario", name),
+            ("traffic", text(&raw["traffic"])),
+            (
+                "vehicles (with radio)",
+                format!(
+                    "{} ({})",
+                    rounded(&scenario["vehicles"]),
+                    rounded(&scenario["participants"])
+                ),
+            ),
+            ("paired seeds", self.view.seeds.len().to_string()),
+            (
+                "warm-up + measured",
+                format!(
+                    "{} s + {} s",
+                    text(&raw["warmup_s"]),
+                    text(&raw["measure_s"])
+                ),
+            ),
+            (
+                "capacity of a tile",
+                format!("{} B/s", rounded(&scenario["capacity_bytes_per_s"])),
+            ),
+            ("revision", text(&raw["revision"])),
+        ];
+        if let Some(km) = number(&scenario["corridor_km"]) {
+            facts.insert(1, ("corridor", format!("{} km", plain(km, 2))));
+        }
+        let mut html = String::from("<dl class=\"facts\">");
+        for (name, value) in facts {
+            html.push_str(&format!(
+                "<div><dt>{}</dt><dd>{}</dd></div>",
+                escape(name),
+                escape(&value)
+            ));
+        }
+        html.push_str("</dl>\n");
+        html
+    }
+
+    fn html(&self, answer: &str) -> String {
+        let mut html = format!(
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">\n\
+             <link rel=\"icon\" href=\"data:,\">\n\
+             <title>Who should speak? Covey report</title>\n<style>\n{}\n{}</style>\n</head>\n<body>\n<main>\n",
+            css(),
+            include_str!("page.css")
+        );
+        html.push_str("<h1>Who should speak?</h1>\n");
+        html.push_str(
+            "<p class=\"subtitle\">Contributor selection for regional digital twins: a run of Covey beside the letter \
+             (T. Yu, Conditional-Coverage Contributor Selection for Regional Digital Twins Under Mobility)</p>\n",
+        );
+        if self.view.quick {
+            let remark = self.view.raw["intervals"]["remark"].as_str().unwrap_or(
+                "A quick run or one of few seeds: good to see that everything works, not to conclude from.",
+            );
+            html.push_str(&format!(
+                "<div class=\"warning\" role=\"note\"><strong>Intervals are not meaningful.</strong>{}</div>\n",
+                escape(remark)
+            ));
+        }
+        html.push_str(&self.facts());
+        html.push_str(&format!(
+            "<p class=\"answer\">{}</p>\n",
+            escape(&unbroken(answer))
+        ));
+        html.push_str(
+            "<p>The deficit is the share of decision-relevant objects that a vehicle does not know of, or knows of too late to react; \
+             the load is the cooperative airtime offered beyond mandatory beacons, as a share of channel capacity. Three readings of the \
+             letter&#39;s open points, rows <a href=\"#setup\">6, 10 and 15</a>, were chosen in a prototype with the letter&#39;s results in view.</p>\n",
+        );
+        html.push_str("<nav aria-label=\"Sections\"><ol>");
+        for section in &self.sections {
+            html.push_str(&format!(
+                "<li><a href=\"#{}\">{}</a></li>",
+                section.id,
+                escape(section.title)
+            ));
+        }
+        html.push_str("</ol></nav>\n");
+        for section in &self.sections {
+            html.push_str(&format!(
+                "<section id=\"{}\">\n<h2>{}</h2>\n{}</section>\n",
+                section.id,
+                escape(section.title),
+                section.body
+            ));
+        }
+        html.push_str(
+            "<footer>Made by covey report from summary.json and report.json of the same folder. \
+             Rest the pointer on a mark to read its values; figures are also in figures/ as SVG.</footer>\n</main>\n</body>\n</html>\n",
+        );
+        html
+    }
+}
+
+/// A sign before a verdict, to be found at a glance.
+fn mark(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Held => "\u{2713}\u{a0}",
+        Verdict::NotHeld => "\u{2717}\u{a0}",
+        Verdict::Undecided => "?\u{a0}",
+        Verdict::Calibrated | Verdict::NotMeaningful | Verdict::NotRun => "",
+    }
+}
+
+/// Text whose brackets and per cent signs do not part from their numbers at the end of a line.
+fn unbroken(text: &str) -> String {
+    let mut inside = false;
+    let text: String = text
+        .chars()
+        .map(|c| {
+            inside = (inside || c == '[') && c != ']';
+            if inside && c == ' ' { '\u{a0}' } else { c }
+        })
+        .collect();
+    text.replace(" %", "\u{a0}%")
+}
+
+fn dash() -> String {
+    "\u{2013}".to_string()
+}
+
+fn shown(value: Option<f64>, decimals: usize) -> String {
+    value.map_or_else(dash, |x| plain(x, decimals))
+}
+
+fn zero(includes: bool) -> String {
+    if includes {
+        "interval includes zero"
+    } else {
+        "excluded"
+    }
+    .to_string()
+}

@@ -1,0 +1,208 @@
+//! The page and its figures as a whole.
+
+use serde_json::json;
+
+use super::*;
+
+fn input(seeds: u64) -> Input {
+    let mut builder = SeriesBuilder::new(0.2);
+    for (outcome, cycles) in sample::runs(seeds) {
+        builder.add(&outcome, &cycles);
+        builder.add_timing(outcome.seed, &sample::timing());
+    }
+    Input {
+        summary: sample::summary(seeds),
+        series: builder.finish(),
+    }
+}
+
+#[test]
+fn a_whole_result_has_all_sections_and_figures() {
+    let report = render(&input(17));
+    let names: Vec<&str> = report
+        .figures
+        .iter()
+        .map(|(name, _)| name.as_str())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "1-deficit-over-load.svg",
+            "2-benefit-over-random.svg",
+            "3-factor-ladder.svg",
+            "4-price-contributors-occupancy.svg",
+            "5-where-misses-come-from.svg",
+            "6-against-the-letter.svg",
+            "7-score-and-benefit.svg",
+            "8-timing.svg",
+        ]
+    );
+    for id in [
+        "pareto", "benefit", "ladder", "time", "misses", "letter", "score", "timing", "setup",
+    ] {
+        assert!(
+            report.html.contains(&format!("<section id=\"{id}\">")),
+            "{id}"
+        );
+    }
+    // Chosen with the letter's results in view: must be said.
+    assert!(report.html.contains("6, 10 and 15"));
+    assert!(
+        report
+            .html
+            .contains("with the letter&#39;s results in view")
+    );
+    assert!(!report.html.contains("not meaningful"));
+    // Opens offline: nothing is fetched, nothing runs.
+    assert!(!report.html.contains("<script"));
+    let outside = report.html.matches("http").count() - report.html.matches("http-equiv").count();
+    assert_eq!(outside, 0, "an address in the page");
+}
+
+#[test]
+fn same_input_same_bytes() {
+    let input = input(5);
+    let again: Input = serde_json::from_str(&serde_json::to_string(&input).unwrap()).unwrap();
+    assert_eq!(render(&input), render(&again));
+}
+
+#[test]
+fn figures_are_well_formed_and_stand_alone() {
+    for (name, svg) in render(&input(5)).figures {
+        assert!(
+            svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""),
+            "{name}"
+        );
+        assert!(
+            svg.contains("<title>") && svg.contains("prefers-color-scheme"),
+            "{name}"
+        );
+        assert!(
+            !svg.contains("NaN") && !svg.contains("\"inf") && !svg.contains(",inf"),
+            "{name}"
+        );
+        let mut open: Vec<&str> = Vec::new();
+        for tag in svg.split('<').skip(1) {
+            let name = tag
+                .trim_start_matches('/')
+                .split([' ', '>', '/'])
+                .next()
+                .unwrap_or_default();
+            if tag.starts_with('/') {
+                assert_eq!(open.pop(), Some(name));
+            } else if !tag.split('>').next().unwrap_or_default().ends_with('/') {
+                open.push(name);
+            }
+        }
+        assert!(open.is_empty(), "{name}: {open:?}");
+    }
+}
+
+#[test]
+fn a_quick_run_is_marked_as_one() {
+    let report = render(&input(3));
+    assert!(report.html.contains("Intervals are not meaningful."));
+    assert!(report.html.contains("smoke test"));
+    let all = findings(&Input {
+        summary: sample::summary(3),
+        series: Series::default(),
+    });
+    assert!(
+        all.iter()
+            .all(|one| matches!(one.verdict, Verdict::NotMeaningful | Verdict::Calibrated))
+    );
+}
+
+#[test]
+fn an_interval_with_zero_is_said_to_have_it() {
+    let mut input = input(17);
+    input.summary["paired"][0]["deficit_reduction_rel"] =
+        json!({"mean": 0.02, "lo": -0.03, "hi": 0.07});
+    let html = render(&input).html.replace('\u{a0}', " ");
+    assert!(html.contains("2 % less [\u{2212}3, 7], an interval that includes zero, at 0.2"));
+    let gain = findings(&input)
+        .into_iter()
+        .find(|one| one.key == "gain-0.2")
+        .unwrap();
+    assert_eq!(gain.verdict, Verdict::Undecided);
+    assert_eq!(gain.ours, "2.0 % [\u{2212}3.0, 7.0]");
+}
+
+#[test]
+fn worse_is_called_worse() {
+    let mut input = input(17);
+    input.summary["paired"][1]["deficit_reduction_rel"] =
+        json!({"mean": -0.2, "lo": -0.3, "hi": -0.1});
+    let html = render(&input).html.replace('\u{a0}', " ");
+    assert!(html.contains("20 % more [10, 30] at 0.2"));
+}
+
+#[test]
+fn findings_are_judged_by_intervals() {
+    let all = findings(&input(17));
+    let verdict = |key: &str| all.iter().find(|one| one.key == key).unwrap().verdict;
+    assert_eq!(verdict("cam-only"), Verdict::Calibrated);
+    assert_eq!(verdict("gain-0.2"), Verdict::Held);
+    assert_eq!(verdict("falls-with-b"), Verdict::Held);
+    assert_eq!(verdict("random-worse-than-cam"), Verdict::Held);
+    assert_eq!(verdict("random-over-target"), Verdict::Held);
+    // 0.47 points in the means, but not decided.
+    assert_eq!(verdict("near-oracle"), Verdict::Undecided);
+    // The sample's digest is larger than the letter's.
+    let digest = all.iter().find(|one| one.key == "digest").unwrap();
+    assert_eq!(digest.verdict, Verdict::NotHeld);
+    assert!(digest.reason.contains("reading 6"));
+}
+
+#[test]
+fn nothing_that_is_missing_or_hostile_makes_it_fail() {
+    let empty = render(&Input::default());
+    assert!(empty.html.contains("nothing to answer") && empty.figures.is_empty());
+    let hostile = json!({
+        "schema": "covey.summary/1", "revision": "<script>alert(1)</script>", "seeds": [1, "x", -3], "arms": {
+            "<b>@1e999": {"deficit": {"mean": 1e300, "lo": -1e300, "hi": 1e300}, "load": {"mean": 1e300}},
+            "proposed@0.4": {"deficit": {"mean": 0.0, "lo": 0.0, "hi": 0.0}, "load": {"mean": 0.0}, "per_seed": [{"seed": 1, "load": 0, "relevant": 0, "missed": 0}]},
+            "random@0.4": {"deficit": null, "load": [], "per_seed": 7}
+        }, "paired": [{"better": 3}], "readings": ["\u{0}"], "scenario": "tam<agawa", "timing": {"phases": {"sight_s": -1.0, "</svg>": 2.0}}
+    });
+    let report = render(&Input {
+        summary: hostile,
+        series: Series::default(),
+    });
+    assert!(!report.html.contains("<script") && !report.html.contains("<b>@"));
+    assert!(!report.html.contains("NaN"));
+}
+
+#[test]
+fn a_folder_is_read_with_or_without_series() {
+    let folder = std::env::temp_dir().join(format!("covey-report-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let missing = Input::read(&folder).unwrap_err().to_string();
+    assert!(
+        missing.contains("summary.json: cannot be read"),
+        "{missing}"
+    );
+    std::fs::write(folder.join("summary.json"), "{\"schema\": \"other/1\"}").unwrap();
+    let other = Input::read(&folder).unwrap_err().to_string();
+    assert!(
+        other.contains("found `other/1`, expected `covey.summary/1`"),
+        "{other}"
+    );
+    let whole = input(5);
+    std::fs::write(folder.join("summary.json"), whole.summary.to_string()).unwrap();
+    assert_eq!(Input::read(&folder).unwrap().series, Series::default());
+    std::fs::write(
+        folder.join("report.json"),
+        serde_json::to_string(&whole.series).unwrap(),
+    )
+    .unwrap();
+    assert_eq!(Input::read(&folder).unwrap(), whole);
+    std::fs::write(folder.join("report.json"), "{").unwrap();
+    assert!(
+        Input::read(&folder)
+            .unwrap_err()
+            .to_string()
+            .contains("report.json: not the series")
+    );
+    std::fs::remove_dir_all(&folder).unwrap();
+}

@@ -1,0 +1,207 @@
+//! Runs one seed of a world with the simulator.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use covey_simulator::{
+    FrameSource, Observer, Prepared, RunError, RunOptions, ScenarioError, SeedOutcome, simulate,
+};
+use covey_traffic::Recording;
+use covey_traffic::builtin::Builtin;
+use covey_traffic::recorded::{self, FcdOptions};
+use covey_traffic::sumo::{self, Sumo, SumoConfig, SumoError};
+use covey_world::Frame;
+use thiserror::Error;
+
+use crate::pool::{JobError, Monitor};
+use crate::store::SeedResult;
+use crate::usage;
+use crate::world::{TrafficSource, World};
+
+/// Seconds of a recording that are looked at beyond its window, to know what drivers meant to do next.
+const LOOK_AHEAD_S: f64 = 60.0;
+
+/// Why a seed could not be run.
+#[derive(Debug, Clone, Error)]
+pub enum RunnerError {
+    /// The input is wrong.
+    #[error("{0}")]
+    Input(String),
+    /// Something else went wrong.
+    #[error("{0}")]
+    Other(String),
+}
+
+/// Worlds that are ready to run, shared by all workers.
+pub struct Runner<'w> {
+    worlds: &'w [World],
+    /// Where SUMO's traffic is kept.
+    traces: PathBuf,
+    /// The worlds in use, latest last.
+    ready: Mutex<VecDeque<(usize, Arc<Slot>)>>,
+    keep: usize,
+}
+
+type Slot = OnceLock<Result<Prepared, String>>;
+
+impl<'w> Runner<'w> {
+    /// A runner of these worlds for so many workers. Traffic of SUMO is kept under `folder`.
+    #[must_use]
+    pub fn new(worlds: &'w [World], workers: usize, folder: &Path) -> Self {
+        Self {
+            worlds,
+            traces: folder.join("traffic"),
+            ready: Mutex::new(VecDeque::new()),
+            keep: workers + 1,
+        }
+    }
+
+    fn slot(&self, world: usize) -> Arc<Slot> {
+        let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, slot)) = ready.iter().find(|(w, _)| *w == world) {
+            return Arc::clone(slot);
+        }
+        let slot = Arc::new(Slot::new());
+        ready.push_back((world, Arc::clone(&slot)));
+        if ready.len() > self.keep {
+            ready.pop_front();
+        }
+        slot
+    }
+
+    /// Runs a seed of world number `world`.
+    ///
+    /// # Errors
+    /// The scenario or its traffic cannot be used, or the job was asked to stop.
+    pub fn run(
+        &self,
+        world: usize,
+        seed: u64,
+        monitor: Monitor<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<SeedResult, JobError<RunnerError>> {
+        let slot = self.slot(world);
+        let prepared = slot
+            .get_or_init(|| {
+                Prepared::new(&self.worlds[world].scenario)
+                    .map_err(|error: ScenarioError| error.to_string())
+            })
+            .as_ref()
+            .map_err(|error| JobError::Failed(RunnerError::Input(error.clone())))?;
+        let world = &self.worlds[world];
+        let before = usage::thread_cpu_s();
+        let options = RunOptions {
+            warmup_s: world.warmup_s,
+            measure_s: world.measure_s,
+        };
+        let mut source = self
+            .traffic(world, prepared, seed)
+            .map_err(JobError::Failed)?;
+        let mut watched = Watched {
+            source: &mut *source,
+            monitor,
+            frames: 0,
+            all: (world.warmup_s + world.measure_s) * 1e6 / covey_traffic::STEP_US as f64,
+        };
+        let outcome = simulate(
+            prepared,
+            &mut watched,
+            &world.arms,
+            seed,
+            &options,
+            observer,
+        );
+        let SeedOutcome {
+            shared,
+            arms,
+            cycles,
+            timing,
+        } = match outcome {
+            Ok(outcome) => outcome,
+            Err(_) if monitor.stopped() => return Err(JobError::Stopped),
+            Err(error) => {
+                let text = format!("{}, seed {seed}: {error}", world.scenario.name);
+                return Err(JobError::Failed(match error {
+                    RunError::Traffic(_) => RunnerError::Other(text),
+                    _ => RunnerError::Input(text),
+                }));
+            }
+        };
+        Ok(SeedResult {
+            seed,
+            shared,
+            arms,
+            cycles,
+            timing,
+            cpu_s: usage::thread_cpu_s() - before,
+        })
+    }
+
+    fn traffic(
+        &self,
+        world: &World,
+        prepared: &Prepared,
+        seed: u64,
+    ) -> Result<Box<dyn FrameSource>, RunnerError> {
+        let network = &prepared.map.network;
+        let input = |error: &dyn std::fmt::Display| RunnerError::Input(error.to_string());
+        let sumo_error = |error: SumoError| RunnerError::Other(error.to_string());
+        let duration_s = world.warmup_s + world.measure_s;
+        let options = sumo::RunOptions {
+            seed,
+            duration_s,
+            ..sumo::RunOptions::default()
+        };
+        let recording: Recording = match &world.traffic {
+            TrafficSource::Builtin => {
+                let builtin = Builtin::new(network, &world.scenario.traffic, seed)
+                    .map_err(|error| input(&error))?;
+                return Ok(Box::new(builtin));
+            }
+            TrafficSource::Sumo => {
+                let sumo = Sumo::find().map_err(sumo_error)?;
+                sumo::record_closed_cached(
+                    &sumo,
+                    &world.scenario.net(),
+                    network,
+                    &world.scenario.closed_population(),
+                    &options,
+                    &self.traces,
+                )
+                .map_err(sumo_error)?
+            }
+            TrafficSource::SumoConfig(file) => {
+                let sumo = Sumo::find().map_err(sumo_error)?;
+                let config = SumoConfig::read(file).map_err(|error| input(&error))?;
+                sumo::record_cached(&sumo, &config, network, &options, &self.traces)
+                    .map_err(sumo_error)?
+            }
+            TrafficSource::Recorded(file) => {
+                let options = FcdOptions::default();
+                recorded::record(file, network, options, duration_s, LOOK_AHEAD_S)
+                    .map_err(|error| input(&error))?
+            }
+        };
+        Ok(Box::new(recording.into_replay()))
+    }
+}
+
+/// Traffic that tells how far the run is, and breaks off when it is to stop.
+struct Watched<'a> {
+    source: &'a mut dyn FrameSource,
+    monitor: Monitor<'a>,
+    frames: u64,
+    all: f64,
+}
+
+impl FrameSource for Watched<'_> {
+    fn next_frame(&mut self, frame: &mut Frame) -> Result<bool, RunError> {
+        if self.monitor.stopped() {
+            return Err(RunError::Traffic("stopped".to_string()));
+        }
+        self.frames += 1;
+        self.monitor.progress(self.frames as f64 / self.all);
+        self.source.next_frame(frame)
+    }
+}

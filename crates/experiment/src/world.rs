@@ -1,0 +1,426 @@
+//! Worlds: a scenario with every parameter settled, its traffic, its arms and its window. A world and a seed make one result.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use covey_simulator::{Arm, Scenario};
+use serde_json::Value;
+use thiserror::Error;
+use toml::Table;
+
+use crate::store::Fingerprint;
+use crate::summary::Setting;
+
+/// Whose traffic.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TrafficSource {
+    /// The built-in traffic.
+    Builtin,
+    /// SUMO, with a closed population of the scenario's densities.
+    Sumo,
+    /// SUMO, running somebody's own configuration.
+    SumoConfig(PathBuf),
+    /// Recorded floating-car data.
+    Recorded(PathBuf),
+}
+
+impl TrafficSource {
+    /// Its name in results.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Builtin => "builtin",
+            Self::Sumo => "sumo",
+            Self::SumoConfig(_) => "sumocfg",
+            Self::Recorded(_) => "fcd",
+        }
+    }
+}
+
+/// Why a world cannot be made.
+#[derive(Debug, Error)]
+pub enum WorldError {
+    /// The scenario, or what was changed in it, is wrong.
+    #[error("{file}: {problem}")]
+    Scenario {
+        /// The file.
+        file: String,
+        /// Which key, what was found, what was expected.
+        problem: String,
+    },
+    /// A file that results depend on cannot be read.
+    #[error("{}: cannot be read: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+/// A scenario file before anything is changed in it.
+#[derive(Debug, Clone)]
+pub struct Base {
+    file: String,
+    table: Table,
+    folder: PathBuf,
+}
+
+impl Base {
+    /// Reads a scenario file.
+    ///
+    /// # Errors
+    /// The file cannot be read or is no scenario.
+    pub fn read(file: &Path) -> Result<Self, WorldError> {
+        // Read as it is first, for errors with lines that the person can look up.
+        let name = file.display().to_string();
+        let scenario = Scenario::read(file).map_err(|error| WorldError::Scenario {
+            file: name.clone(),
+            problem: without_prefix(&error.to_string(), &name),
+        })?;
+        let text = std::fs::read_to_string(file).map_err(|source| WorldError::Read {
+            path: file.to_path_buf(),
+            source,
+        })?;
+        let mut table: Table = toml::from_str(&text).map_err(|error| WorldError::Scenario {
+            file: name.clone(),
+            problem: error.to_string(),
+        })?;
+        table.insert("name".to_string(), scenario.name.into());
+        Ok(Self {
+            file: name,
+            table,
+            folder: scenario.folder,
+        })
+    }
+
+    /// A scenario without a file of its own: a net, buildings, and defaults for everything else.
+    #[must_use]
+    pub fn from_map(name: &str, net: &Path, buildings: &[PathBuf]) -> Self {
+        let text = |path: &Path| toml::Value::String(path.to_string_lossy().into_owned());
+        let mut map = Table::new();
+        map.insert("net".to_string(), text(net));
+        let buildings = buildings.iter().map(|path| text(path)).collect();
+        map.insert("buildings".to_string(), toml::Value::Array(buildings));
+        let mut table = Table::new();
+        table.insert("name".to_string(), name.into());
+        table.insert("map".to_string(), map.into());
+        Self {
+            file: net.display().to_string(),
+            table,
+            folder: PathBuf::new(),
+        }
+    }
+
+    /// The scenario with `changes`, each a dotted key and its value.
+    ///
+    /// # Errors
+    /// A key is unknown, or a value is of the wrong kind or out of range.
+    pub fn with(&self, changes: &[(String, toml::Value)]) -> Result<Changed, WorldError> {
+        let wrong = |problem: String| WorldError::Scenario {
+            file: self.file.clone(),
+            problem,
+        };
+        let mut table = self.table.clone();
+        for (key, value) in changes {
+            if key == "map" || key.starts_with("map.") || key == "name" {
+                return Err(wrong(format!(
+                    "{key}: cannot be changed here; write a scenario file for another map"
+                )));
+            }
+            set(&mut table, key, value.clone()).map_err(&wrong)?;
+        }
+        let text = toml::to_string(&table).map_err(|error| wrong(error.to_string()))?;
+        let mut scenario = Scenario::parse(&self.file, &text).map_err(|error| {
+            // Lines of a text that nobody has written help nobody; what is wrong stands last.
+            let error = without_prefix(&error.to_string(), &self.file);
+            let last = error.lines().next_back().unwrap_or_default();
+            wrong(last.to_string())
+        })?;
+        scenario.folder.clone_from(&self.folder);
+        let mut settled = String::new();
+        flatten("", &toml::Value::Table(table), &mut settled);
+        Ok(Changed { scenario, settled })
+    }
+}
+
+fn without_prefix(text: &str, file: &str) -> String {
+    text.strip_prefix(&format!("{file}: "))
+        .unwrap_or(text)
+        .to_string()
+}
+
+/// A scenario, and every key that is given for it as sorted lines.
+#[derive(Debug, Clone)]
+pub struct Changed {
+    /// The scenario.
+    pub scenario: Scenario,
+    settled: String,
+}
+
+fn set(table: &mut Table, key: &str, value: toml::Value) -> Result<(), String> {
+    let (parents, name) = match key.rsplit_once('.') {
+        Some((parents, name)) => (parents.split('.').collect(), name),
+        None => (Vec::new(), key),
+    };
+    let mut at = table;
+    for parent in parents {
+        at = at
+            .entry(parent)
+            .or_insert_with(|| Table::new().into())
+            .as_table_mut()
+            .ok_or_else(|| format!("{key}: `{parent}` has no keys of its own"))?;
+    }
+    at.insert(name.to_string(), value);
+    Ok(())
+}
+
+/// Every key with its value, a line each, sorted: the same text whatever the file's layout.
+fn flatten(key: &str, value: &toml::Value, lines: &mut String) {
+    match value {
+        toml::Value::Table(table) => {
+            let mut keys: Vec<&String> = table.keys().collect();
+            keys.sort();
+            for name in keys {
+                let full = if key.is_empty() {
+                    name.clone()
+                } else {
+                    format!("{key}.{name}")
+                };
+                flatten(&full, &table[name], lines);
+            }
+        }
+        value => {
+            // Writing into text cannot fail.
+            let _ = writeln!(lines, "{key} = {value}");
+        }
+    }
+}
+
+/// A world.
+#[derive(Debug, Clone)]
+pub struct World {
+    /// What sets it apart from other worlds of its sweep: keys and values; empty for a single world.
+    pub values: Vec<(String, toml::Value)>,
+    /// The scenario.
+    pub scenario: Scenario,
+    /// Whose traffic.
+    pub traffic: TrafficSource,
+    /// The arms, in the order of tables.
+    pub arms: Vec<Arm>,
+    /// Seconds before the measured window.
+    pub warmup_s: f64,
+    /// Seconds measured.
+    pub measure_s: f64,
+    /// A run too short to take its figures for results.
+    pub quick: bool,
+    /// Files that results depend on, with the hash of each.
+    pub files: Vec<(String, String)>,
+    settled: String,
+}
+
+impl World {
+    /// A world. `inputs` are files besides the map that results depend on.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn new(
+        changed: Changed,
+        traffic: TrafficSource,
+        arms: Vec<Arm>,
+        window: (f64, f64),
+        inputs: &[PathBuf],
+    ) -> Result<Self, WorldError> {
+        let Changed { scenario, settled } = changed;
+        let mut files = Vec::new();
+        for path in [scenario.net()]
+            .into_iter()
+            .chain(scenario.buildings())
+            .chain(inputs.iter().cloned())
+        {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            files.push((name.into_owned(), hash_file(&path)?));
+        }
+        Ok(Self {
+            values: Vec::new(),
+            scenario,
+            traffic,
+            arms,
+            warmup_s: window.0,
+            measure_s: window.1,
+            quick: false,
+            files,
+            settled,
+        })
+    }
+
+    /// Everything that this world's results depend on besides the seed. `program` stands for the program's own version.
+    #[must_use]
+    pub fn fingerprint(&self, program: &str) -> Fingerprint {
+        let arms: Vec<String> = self.arms.iter().map(ToString::to_string).collect();
+        let arms = arms.join(" ");
+        let window = format!("{:?} {:?}", self.warmup_s, self.measure_s);
+        // Paths of the map may differ from machine to machine; contents count.
+        let settled: String = self
+            .settled
+            .lines()
+            .filter(|line| !line.starts_with("map."))
+            .fold(String::new(), |text, line| text + line + "\n");
+        let mut parts: Vec<(&str, &[u8])> = vec![
+            ("program", program.as_bytes()),
+            ("scenario", settled.as_bytes()),
+            ("traffic", self.traffic.name().as_bytes()),
+            ("arms", arms.as_bytes()),
+            ("window", window.as_bytes()),
+        ];
+        for (_, hash) in &self.files {
+            parts.push(("file", hash.as_bytes()));
+        }
+        Fingerprint::new(parts)
+    }
+
+    /// What the summary says of this world.
+    #[must_use]
+    pub fn setting(&self, revision: &str) -> Setting {
+        Setting {
+            revision: revision.to_string(),
+            readings: readings(&self.scenario),
+            scenario: self.scenario.name.clone(),
+            files: self.files.clone(),
+            corridor_km: self.scenario.corridor_km,
+            capacity_bytes_per_s: self.scenario.protocol.capacity_bytes_per_s,
+            warmup_s: self.warmup_s,
+            measure_s: self.measure_s,
+            traffic: self.traffic.name().to_string(),
+            quick: self.quick,
+        }
+    }
+
+    /// The values that set it apart, for people.
+    #[must_use]
+    pub fn label(&self) -> String {
+        let values: Vec<String> = self
+            .values
+            .iter()
+            .map(|(key, value)| match value {
+                toml::Value::String(text) => format!("{key} = {text}"),
+                value => format!("{key} = {value}"),
+            })
+            .collect();
+        values.join(", ")
+    }
+}
+
+/// Every parameter and reading in force.
+fn readings(scenario: &Scenario) -> Value {
+    let mut all = serde_json::Map::new();
+    let mut put = |name: &str, value: serde_json::Result<Value>| {
+        all.insert(name.to_string(), value.unwrap_or(Value::Null));
+    };
+    put("grid", serde_json::to_value(scenario.grid));
+    put("traffic", serde_json::to_value(&scenario.traffic));
+    put("protocol", serde_json::to_value(&scenario.protocol));
+    put("channel", serde_json::to_value(&scenario.channel));
+    put("sensing", serde_json::to_value(scenario.sensing));
+    put("evaluation", serde_json::to_value(scenario.evaluation));
+    put("penetration", serde_json::to_value(scenario.penetration));
+    put("sizes", serde_json::to_value(scenario.sizes));
+    Value::Object(all)
+}
+
+/// The hash of a file's content, as 32 hexadecimal digits.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn hash_file(path: &Path) -> Result<String, WorldError> {
+    let read = || -> std::io::Result<String> {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update_reader(File::open(path)?)?;
+        Ok(hasher.finalize().to_hex()[..32].to_string())
+    };
+    read().map_err(|source| WorldError::Read {
+        path: path.to_path_buf(),
+        source,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn toy() -> Base {
+        Base::from_map(
+            "toy",
+            &Path::new(env!("CARGO_MANIFEST_DIR"))
+                .join("../../scenarios/toy/straight/straight.net.xml"),
+            &[],
+        )
+    }
+
+    fn world(changes: &[(&str, toml::Value)]) -> World {
+        let changes: Vec<(String, toml::Value)> = changes
+            .iter()
+            .map(|(key, value)| ((*key).to_string(), value.clone()))
+            .collect();
+        World::new(
+            toy().with(&changes).unwrap(),
+            TrafficSource::Builtin,
+            vec!["cam-only".parse().unwrap()],
+            (1.0, 2.0),
+            &[],
+        )
+        .unwrap()
+    }
+
+    #[test]
+    fn everything_that_counts_is_in_the_fingerprint() {
+        let base = world(&[]).fingerprint("p");
+        assert_eq!(base, world(&[]).fingerprint("p"));
+        assert_ne!(base, world(&[]).fingerprint("q"));
+        assert_ne!(base, world(&[("penetration", 0.5.into())]).fingerprint("p"));
+        let change = |change: fn(&mut World)| {
+            let mut world = world(&[]);
+            change(&mut world);
+            world.fingerprint("p")
+        };
+        assert_ne!(base, change(|w| w.traffic = TrafficSource::Sumo));
+        assert_ne!(base, change(|w| w.warmup_s = 1.5));
+        assert_ne!(base, change(|w| w.arms.push("oracle".parse().unwrap())));
+        assert_ne!(base, change(|w| w.files[0].1 = "0".to_string()));
+        assert_eq!(base, change(|w| w.values.push(("a".to_string(), 1.into()))));
+    }
+
+    #[test]
+    fn wrong_changes_are_told_apart() {
+        let error = |key: &str, value: toml::Value| {
+            toy()
+                .with(&[(key.to_string(), value)])
+                .unwrap_err()
+                .to_string()
+        };
+        assert!(error("protocol.targt", 0.3.into()).contains("unknown field `targt`"));
+        assert!(error("protocol.target", "much".into()).contains("invalid type"));
+        assert!(error("penetration", 0.0.into()).contains("penetration: found 0"));
+        assert!(error("penetration.x", 0.1.into()).contains("invalid type: map"));
+        assert!(error("map.net", "x".into()).contains("cannot be changed"));
+        assert_eq!(
+            world(&[("protocol.target", 0.2.into())])
+                .scenario
+                .protocol
+                .target,
+            0.2
+        );
+    }
+
+    #[test]
+    fn every_reading_is_written_down() {
+        let setting = world(&[("sizes", "uper".into())]).setting("r");
+        assert_eq!(setting.readings["sizes"], "uper");
+        assert_eq!(setting.readings["protocol"]["target"], 0.3);
+        assert_eq!(setting.readings["traffic"]["main_density"], 43.08);
+        for part in ["channel", "sensing", "evaluation", "grid"] {
+            assert!(setting.readings[part].is_object(), "{part}");
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! The outcome of an arm depends on scenario, arm and seed, and on nothing else: not on the other arms, on their order, on
+//! repetition or on threads.
+
+mod support;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use covey_simulator::{Arm, Contender, Prepared, SeedOutcome, Strategy};
+use support::{arms, crowded_junction, run, seconds};
+
+/// Everything that a seed says of its arms, timing apart, by arm.
+fn text(outcome: &SeedOutcome) -> Vec<String> {
+    outcome
+        .arms
+        .iter()
+        .zip(&outcome.cycles)
+        .map(|(arm, rows)| {
+            format!(
+                "{}\n{}\n{}",
+                serde_json::to_string(&outcome.shared).unwrap(),
+                serde_json::to_string(arm).unwrap(),
+                serde_json::to_string(rows).unwrap()
+            )
+        })
+        .collect()
+}
+
+fn letter_run(prepared: &Prepared, arms: &[Arm], seed: u64) -> Vec<String> {
+    text(&run(prepared, arms, seed, &seconds(1.6, 1.0)))
+}
+
+#[test]
+fn an_arm_alone_is_the_same_as_among_all() {
+    let prepared = crowded_junction();
+    let all = Arm::letter();
+    let together = letter_run(&prepared, &all, 7);
+    for (arm, among) in all.iter().zip(&together) {
+        if arm.allowance.is_some_and(|b| b != 0.4) {
+            continue;
+        }
+        let alone = letter_run(&prepared, &[*arm], 7);
+        assert_eq!(alone, [among.clone()], "{arm} alone and among all");
+    }
+    // The test would show nothing if arms did not differ.
+    for (at, one) in together.iter().enumerate() {
+        for other in &together[at + 1..] {
+            assert_ne!(one, other);
+        }
+    }
+}
+
+#[test]
+fn the_order_of_arms_does_not_matter_and_runs_repeat() {
+    let prepared = crowded_junction();
+    let mut all = Arm::letter();
+    let forth = letter_run(&prepared, &all, 8);
+    assert_eq!(forth, letter_run(&prepared, &all, 8));
+    all.reverse();
+    let mut back = letter_run(&prepared, &all, 8);
+    back.reverse();
+    assert_eq!(forth, back);
+    assert_ne!(forth, letter_run(&prepared, &Arm::letter(), 9));
+}
+
+#[test]
+fn arms_beyond_sixteen_run_as_the_first_do() {
+    let prepared = crowded_junction();
+    let few = arms(&[
+        "cam-only",
+        "cpm-rmr",
+        "proposed@0.4",
+        "random@0.4",
+        "oracle",
+    ]);
+    let expected = letter_run(&prepared, &few, 5);
+    // The same five, two to a group and then three.
+    let mut many: Vec<Arm> = (1..=14)
+        .map(|at| Arm::at(Strategy::RandomRedraw, f64::from(at) / 20.0))
+        .collect();
+    many.extend(&few);
+    let found = letter_run(&prepared, &many, 5);
+    assert_eq!(found.len(), 19);
+    assert_eq!(expected, found[14..]);
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same() {
+    let prepared = crowded_junction();
+    let chosen = arms(&["cpm-etsi", "proposed@0.4", "oracle"]);
+    let seeds: Vec<u64> = (1..=5).collect();
+    let with_threads = |threads: usize| {
+        let next = AtomicUsize::new(0);
+        let results: Vec<std::sync::Mutex<Vec<String>>> =
+            seeds.iter().map(|_| Default::default()).collect();
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(|| {
+                    loop {
+                        let at = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(&seed) = seeds.get(at) else { break };
+                        *results[at].lock().unwrap() = letter_run(&prepared, &chosen, seed);
+                    }
+                });
+            }
+        });
+        results
+            .into_iter()
+            .map(|result| result.into_inner().unwrap())
+            .collect::<Vec<_>>()
+    };
+    let one = with_threads(1);
+    assert_eq!(one.len(), 5);
+    assert_eq!(one, with_threads(2));
+    assert_eq!(one, with_threads(5));
+}
+
+#[test]
+fn a_policy_of_ones_own_that_does_as_the_letter_has_the_letters_outcome() {
+    use covey_protocol::policy::ConditionalCoverage;
+    use covey_simulator::{Nobody, PolicyMaker, simulate_contenders};
+    let prepared = crowded_junction();
+    let [arm] = arms(&["proposed@0.4"])[..] else {
+        unreachable!()
+    };
+    let contenders = [
+        Contender::from(arm),
+        Contender::Own {
+            name: "mine".to_string(),
+            allowance: 0.4,
+            policy: PolicyMaker::new(|_| Box::new(ConditionalCoverage)),
+        },
+    ];
+    let mut outcome = simulate_contenders(
+        &prepared,
+        &mut support::traffic(&prepared, 3),
+        &contenders,
+        3,
+        &seconds(1.6, 1.0),
+        &mut Nobody,
+    )
+    .unwrap();
+    assert_eq!(outcome.arms[1].arm, "mine");
+    outcome.arms[1].arm = "proposed@0.4".to_string();
+    let [letter, own] = &text(&outcome)[..] else {
+        unreachable!()
+    };
+    assert_eq!(letter, own);
+}
