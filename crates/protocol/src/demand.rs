@@ -41,6 +41,8 @@ use select::{Candidate, Listener, Need, Object, Pick, Problem, Selection};
 const FOLLOWS: f64 = 0.8;
 /// Chance that somebody still sees what it just reported.
 const STILL_SEES: f64 = 0.97;
+/// Weight of one more report in the mean of how much longer reports are than foreseen.
+const SURPRISE_RATE: f64 = 0.05;
 /// How much a fresh report that leaves out an object in sight speaks against the sight line.
 const LEFT_OUT: f64 = 0.4;
 
@@ -128,6 +130,10 @@ pub struct Demand {
     attended: SortedMap<AgentId, Instant>,
     /// Objects listed in the last broadcast, by the time of sensing.
     listed: SortedMap<ObjectId, Instant>,
+    /// Objects that reports were foreseen to have, of those asked last.
+    foreseen: SortedMap<AgentId, f64>,
+    /// How many more they have on average, or fewer.
+    surprise: f64,
     /// Bytes planned in the last cycle.
     planned_bytes: f64,
     problem: Option<Problem>,
@@ -428,14 +434,34 @@ impl Demand {
                 position: body.position,
                 command,
                 bonus: options.bonus_per_s * idle_s,
+                extra_bytes: view.parameters.object_bytes * self.surprise.max(0.0),
                 views,
             });
         }
         candidates
     }
 
+    /// Learns how much longer reports are than foreseen: they also carry what the host did not know of.
+    fn compare(&mut self, view: &View<'_>) {
+        for report in view.reports.iter().filter(|r| r.at >= view.cycle_start) {
+            if let Some(foreseen) = self.foreseen.get(report.sender) {
+                let surprise = report.objects.len() as f64 - foreseen;
+                self.surprise += SURPRISE_RATE * (surprise - self.surprise);
+            }
+        }
+    }
+
     /// Notes who was attended to, so that nobody is forgotten.
     fn remember(&mut self, view: &View<'_>, problem: &Problem, chosen: &Selection) {
+        self.foreseen.clear();
+        for picked in &chosen.picks {
+            if let Pick::Report(k) = picked.pick {
+                let candidate = &problem.candidates[k as usize];
+                let content = picked.bytes - problem.report_bytes - candidate.extra_bytes;
+                let objects = content / problem.object_bytes.max(1e-9);
+                self.foreseen.insert(candidate.id, objects);
+            }
+        }
         for report in view.reports {
             self.attended.insert(report.sender, report.at);
         }
@@ -508,6 +534,7 @@ impl Demand {
 
 impl Policy for Demand {
     fn plan(&mut self, view: &View<'_>, _: &mut Admission) -> Plan {
+        self.compare(view);
         let problem = self.pose(view);
         let chosen = match &self.random {
             None => Selection::choose(&problem),
@@ -533,6 +560,10 @@ impl Policy for Demand {
         self.problem = Some(problem);
         self.selection = chosen;
         plan
+    }
+
+    fn weighs_coverage(&self) -> bool {
+        false
     }
 }
 

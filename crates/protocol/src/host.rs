@@ -578,12 +578,16 @@ impl<P: Policy> Host<P> {
         self.map.extend_from_slice(self.admission.map());
         clear_traces(&mut self.map);
 
+        let before = core::mem::take(&mut self.contributors);
+        self.contributors.clone_from(&before);
         policy::apply(&mut self.contributors, &plan);
         let (held, map) = (&self.contributors, &self.map);
         self.without.retain(|id, _| held.binary_search(&id).is_ok());
         for &id in held {
-            if self.without.get(id).is_none() {
-                self.without.insert(id, map.clone());
+            if before.binary_search(&id).is_err() {
+                if self.policy.weighs_coverage() {
+                    self.without.insert(id, map.clone());
+                }
                 // Its record begins anew with its admission.
                 if let Some(member) = self.members.get_mut(id) {
                     member.reports.history = members::History::default();

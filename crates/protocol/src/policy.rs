@@ -166,6 +166,11 @@ pub trait Policy {
     /// unless the broadcast alone breaks them, change only agents of `view.problem`, and depend on nothing but its
     /// arguments and the policy's own parameters.
     fn plan(&mut self, view: &View<'_>, admission: &mut Admission) -> Plan;
+
+    /// The policy looks at coverage: the host keeps a map without each contributor for it. Default true.
+    fn weighs_coverage(&self) -> bool {
+        true
+    }
 }
 
 /// The letter's policy: admit whose timely, new, risk-relevant view is worth its airtime.
@@ -184,6 +189,10 @@ impl Policy for ConditionalCoverage {
 impl<P: Policy + ?Sized> Policy for alloc::boxed::Box<P> {
     fn plan(&mut self, view: &View<'_>, admission: &mut Admission) -> Plan {
         (**self).plan(view, admission)
+    }
+
+    fn weighs_coverage(&self) -> bool {
+        (**self).weighs_coverage()
     }
 }
 

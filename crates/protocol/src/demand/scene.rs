@@ -102,7 +102,7 @@ impl Scene {
         self.along.clear();
         self.ways.clear();
         self.way_ends.clear();
-        let radius_m = radius_m.clamp(0.0, 2_000.0);
+        let radius_m = radius_m.clamp(0.0, 5_000.0);
         for (body, age_s) in bodies {
             let mut body = body.settled(age_s);
             // Also false for what is not a number.
@@ -118,7 +118,7 @@ impl Scene {
             self.along.push([libm::cos(heading), libm::sin(heading)]);
             self.bodies.push(body);
         }
-        self.build_index(centre, radius_m);
+        self.build_index();
     }
 
     fn add_way(&mut self, body: &Body, map: Option<&dyn RoadMap>, length: f64) {
@@ -143,12 +143,23 @@ impl Scene {
         self.way_ends.push(self.ways.len() as u32);
     }
 
-    fn build_index(&mut self, centre: Position, radius_m: f64) {
-        // Boxes reach beyond their centres.
-        let half = radius_m + LARGEST_M;
-        self.corner = Position::new(centre.x - half, centre.y - half);
-        self.columns = (2.0 * half / CELL_M) as usize + 1;
-        self.rows = self.columns;
+    fn build_index(&mut self) {
+        let (mut low, mut high) = (
+            Position::new(f64::INFINITY, f64::INFINITY),
+            Position::new(f64::NEG_INFINITY, f64::NEG_INFINITY),
+        );
+        for body in &self.bodies {
+            low = Position::new(low.x.min(body.position.x), low.y.min(body.position.y));
+            high = Position::new(high.x.max(body.position.x), high.y.max(body.position.y));
+        }
+        if self.bodies.is_empty() {
+            (low, high) = Default::default();
+        }
+        // Boxes reach beyond their centres. All are within the radius, so there are not too many cells.
+        self.corner = Position::new(low.x - LARGEST_M, low.y - LARGEST_M);
+        let count = |low: f64, high: f64| ((high - low + 2.0 * LARGEST_M) / CELL_M) as usize + 1;
+        self.columns = count(low.x, high.x);
+        self.rows = count(low.y, high.y);
         self.offsets.clear();
         self.offsets.resize(self.columns * self.rows + 1, 0);
         let mut spans = Vec::with_capacity(self.bodies.len());

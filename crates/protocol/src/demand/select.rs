@@ -94,6 +94,8 @@ pub struct Candidate {
     pub command: f64,
     /// What asking it is worth apart from what it is known to see.
     pub bonus: f64,
+    /// Bytes that its report is expected to have beyond what the host foresees of it.
+    pub extra_bytes: f64,
     /// Objects by number, ascending, and the chance that it sees each.
     pub views: Vec<(u32, f64)>,
 }
@@ -163,7 +165,7 @@ impl Table {
         let content = problem.content();
         for (k, candidate) in (0u32..).zip(&problem.candidates) {
             let begin = table.effects.len();
-            let mut bytes = problem.report_bytes;
+            let mut bytes = problem.report_bytes + candidate.extra_bytes;
             for &(object, chance) in &candidate.views {
                 if content[object as usize] {
                     bytes += problem.object_bytes * chance;

@@ -19,7 +19,12 @@ prop_compose! {
         objects in prop::collection::vec((any::<bool>(), prop::option::of(20.0..40.0)), 1..10),
         needs in prop::collection::vec((any::<u32>(), any::<u32>(), 0.0..1.0, 0.0..1.0), 0..60),
         candidates in prop::collection::vec(
-            (place(), 0.3..1.0, 0.0..0.2, prop::collection::vec((any::<u32>(), 0.1..1.0), 0..8)),
+            (
+                place(),
+                0.3..1.0,
+                (0.0..0.2, 0.0..100.0),
+                prop::collection::vec((any::<u32>(), 0.1..1.0), 0..8),
+            ),
             0..10,
         ),
         budget in 100.0..4_000.0,
@@ -45,12 +50,12 @@ prop_compose! {
         needs.dedup_by_key(|need| (need.object, need.listener));
         let candidates = (0u64..)
             .zip(candidates)
-            .map(|(k, (position, command, bonus, views))| {
+            .map(|(k, (position, command, (bonus, extra_bytes), views))| {
                 let mut views: Vec<(u32, f64)> =
                     views.into_iter().map(|(o, p)| (o % count, p)).collect();
                 views.sort_by_key(|view| view.0);
                 views.dedup_by_key(|view| view.0);
-                Candidate { id: AgentId(k), position, command, bonus, views }
+                Candidate { id: AgentId(k), position, command, bonus, extra_bytes, views }
             })
             .collect();
         Problem {

@@ -53,7 +53,8 @@ pub(crate) fn bytes(problem: &Problem, pick: Pick) -> Option<f64> {
             let views = &problem.candidates[j as usize].views;
             let content = views.iter().filter(|v| unasked(problem, v.0));
             let objects: f64 = content.map(|v| v.1).sum();
-            Some(problem.report_bytes + problem.object_bytes * objects)
+            let extra = problem.candidates[j as usize].extra_bytes;
+            Some(problem.report_bytes + extra + problem.object_bytes * objects)
         }
         Pick::Repeat(k) => problem.objects[k as usize].repeat_bytes,
         Pick::Request(_) => None,
