@@ -19,6 +19,8 @@ pub mod content;
 pub mod need;
 pub mod scene;
 pub mod select;
+#[cfg(feature = "snapshot")]
+pub mod snapshot;
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;

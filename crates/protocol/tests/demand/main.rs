@@ -158,3 +158,59 @@ proptest! {
         }
     }
 }
+
+#[cfg(feature = "snapshot")]
+mod snapshot {
+    use super::plain;
+    use covey_protocol::demand::snapshot::DemandSnapshot;
+
+    const EXAMPLE: &str = include_str!("../../../../examples/demand-snapshot.json");
+
+    #[test]
+    fn the_example_is_decided_as_plain_greedy_would() {
+        let snapshot = DemandSnapshot::parse(EXAMPLE).unwrap();
+        let outcome = snapshot.decide();
+        let plain = plain::greedy(&snapshot.problem, 1e-9);
+        let picks = outcome.picks.iter().filter(|p| p.pick != "request");
+        assert_eq!(picks.clone().count(), plain.len());
+        for (row, picked) in picks.zip(&plain) {
+            assert!((row.gain - picked.gain).abs() < 1e-9);
+            assert!((row.bytes - picked.bytes).abs() < 1e-9);
+        }
+        assert_eq!(
+            outcome.contributors,
+            [3, 4],
+            "who sees 91 and who was forgotten"
+        );
+        assert_eq!(outcome.repeat, [2, 90]);
+        assert!(outcome.bytes <= outcome.budget_bytes);
+    }
+
+    #[test]
+    fn errors_name_the_field() {
+        let refuse = |from: &str, to: &str| {
+            assert!(EXAMPLE.contains(from));
+            DemandSnapshot::parse(&EXAMPLE.replacen(from, to, 1))
+                .unwrap_err()
+                .to_string()
+        };
+        assert!(
+            refuse("\"budget_bytes\": 700", "\"budget_bytes\": -1")
+                .starts_with("parameters.budget_bytes: found -1")
+        );
+        assert!(
+            refuse("[1, 90, 1.0, 1.0]", "[7, 90, 1.0, 1.0]").starts_with("needs[0][0]: found 7")
+        );
+        assert!(
+            refuse("[1, 90, 1.0, 1.0]", "[1, 90, 2.0, 1.0]").starts_with("needs[0][2]: found 2")
+        );
+        assert!(refuse("\"id\": 4", "\"id\": 3").contains("id 3 is given twice"));
+        assert!(refuse("demand-snapshot/1", "demand-snapshot/9").starts_with("schema"));
+        assert!(
+            DemandSnapshot::parse("[")
+                .unwrap_err()
+                .to_string()
+                .starts_with("not JSON")
+        );
+    }
+}
