@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use clap::Args;
 use covey_experiment::finish::Finish;
+use covey_experiment::report::{Input, ReadError, SERIES_FILE, SUMMARY_FILE, SeriesBuilder};
 use covey_experiment::summary::Summary;
 use covey_experiment::world::World;
 use covey_experiment::{files, revision, usage};
@@ -36,7 +37,25 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     })?;
     let summary: Summary = serde_json::from_str(&text)
         .map_err(|error| Failure::input(file.display(), format!("no summary: {error}")))?;
+    write_report(&arguments.folder)?;
     tell(&summary, &arguments.folder, arguments.json)
+}
+
+/// Makes `report.html` and the figures from the summary and the series in `folder`.
+fn write_report(folder: &Path) -> Result<(), Failure> {
+    let input = Input::read(folder).map_err(|error| match error {
+        ReadError::Read { .. } => Failure::Other(error.to_string()),
+        ReadError::Parse { .. } => Failure::Input(error.to_string()),
+    })?;
+    let report = covey_experiment::report::render(&input);
+    let figures = folder.join("figures");
+    std::fs::create_dir_all(&figures).map_err(|error| {
+        Failure::Other(format!("{}: cannot be made: {error}", figures.display()))
+    })?;
+    for (name, svg) in &report.figures {
+        files::write(&figures.join(name), svg.as_bytes()).map_err(file_failure)?;
+    }
+    files::write(&folder.join("report.html"), report.html.as_bytes()).map_err(file_failure)
 }
 
 /// Puts a run of one world together and tells about it.
@@ -59,13 +78,25 @@ pub(crate) fn conclude(
         cycles: true,
         revision: revision::REVISION,
     };
-    let mut summary = finish.run(&mut |_| {}).map_err(finish_failure)?;
+    let mut series = SeriesBuilder::new(world.scenario.protocol.cycle_s);
+    let mut summary = finish
+        .run(&mut |result| {
+            for (arm, cycles) in result.arms.iter().zip(&result.cycles) {
+                series.add(arm, cycles);
+            }
+            series.add_timing(result.shared.seed, &result.timing);
+        })
+        .map_err(finish_failure)?;
     summary.timing.wall_s = start.elapsed().as_secs_f64();
     summary.peak_rss_bytes = usage::peak_rss_bytes();
     let text = summary
         .to_json()
         .map_err(|error| Failure::Other(format!("summary: {error}")))?;
-    files::write(&out.join("summary.json"), text.as_bytes()).map_err(file_failure)?;
+    files::write(&out.join(SUMMARY_FILE), text.as_bytes()).map_err(file_failure)?;
+    let series = serde_json::to_string(&series.finish())
+        .map_err(|error| Failure::Other(format!("series: {error}")))?;
+    files::write(&out.join(SERIES_FILE), series.as_bytes()).map_err(file_failure)?;
+    write_report(out)?;
     tell(&summary, out, json)
 }
 

@@ -3,8 +3,8 @@
 //! Each vehicle near the sensor gets a rank by its distance, and each bin a set of ranks: the vehicles whose silhouettes
 //! touch the bin. A sight line is tested only against those in its own bin that begin nearer than it ends, nearest first.
 
-use super::bearing::{bearing, lesser, whole_part};
-use super::prospect::OpenTiles;
+use super::bearing::{bearing, bin, lesser, whole_part};
+use super::prospect::{self, OpenTiles};
 use super::rule::{self, SightLine};
 use super::sector::Sector;
 use super::vehicles::Vehicles;
@@ -18,18 +18,20 @@ const SHRINK: f64 = 1.0 - 1e-9;
 
 #[derive(Debug, Clone, Copy)]
 struct Staged {
-    slot: u32,
-    /// As in [`Blocker`].
-    steepness: f64,
+    blocker: Blocker,
     level: u16,
     first_bin: u16,
-    bins: u32,
+    bins: u16,
 }
 
 /// A vehicle near the sensor.
 #[derive(Debug, Clone, Copy, Default)]
-struct Blocker {
-    slot: u32,
+pub(crate) struct Blocker {
+    pub slot: u32,
+    /// The bin of its centre among those of prospects.
+    pub at: u16,
+    /// The distance of its centre.
+    pub distance: f64,
     /// Its farthest corner's distance over its roof's depth below the sensor; infinite if the roof is not below. A line that
     /// sinks by one metre over a longer distance passes above the roof.
     steepness: f64,
@@ -38,6 +40,7 @@ struct Blocker {
 /// The vehicles around one sensor.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Blockers {
+    runs: Vec<Range<usize>>,
     staged: Vec<Staged>,
     by_rank: Vec<Blocker>,
     /// Words per bin.
@@ -72,16 +75,20 @@ impl Blockers {
         self.up_to.resize(LEVELS, 0);
         let levels_per_metre = LEVELS as f64 / range.max(1e-3);
         self.levels_per_metre = levels_per_metre;
-        let mut stage = |other: usize| {
+        let by_tile = open.is_some_and(|open| vehicles.runs_in_open_tiles(open, &mut self.runs));
+        if !by_tile {
+            vehicles.runs_near(from, range, &mut self.runs);
+        }
+        for other in self.runs.iter().flat_map(Range::clone) {
             let b = &vehicles.boxes[other];
             let away = b.centre - from;
             let reach = range + vehicles.reach[other];
             if away.dot(away) * SHRINK > reach * reach || other == slot {
-                return;
+                continue;
             }
             let distance = away.dot(away).sqrt();
-            let sector =
-                Sector::new::<BINS>(b, vehicles.reach[other], away, distance, bearing(away));
+            let centre = bearing(away);
+            let sector = Sector::new::<BINS>(b, vehicles.reach[other], away, distance, centre);
             let level = level(levels_per_metre, sector.near);
             let depth = height - b.height;
             let steepness = if depth > 0.0 {
@@ -91,15 +98,16 @@ impl Blockers {
             };
             self.up_to[level] += 1;
             self.staged.push(Staged {
-                slot: other as u32,
-                steepness,
+                blocker: Blocker {
+                    slot: other as u32,
+                    at: bin::<{ prospect::BINS }>(centre) as u16,
+                    distance,
+                    steepness,
+                },
                 level: level as u16,
                 first_bin: sector.first as u16,
-                bins: sector.count as u32,
+                bins: sector.count as u16,
             });
-        };
-        if !open.is_some_and(|open| vehicles.in_open_tiles(open, &mut stage)) {
-            vehicles.near(from, range, stage);
         }
         self.rank();
     }
@@ -121,10 +129,7 @@ impl Blockers {
         for staged in &self.staged {
             let rank = next[staged.level as usize];
             next[staged.level as usize] += 1;
-            self.by_rank[rank as usize] = Blocker {
-                slot: staged.slot,
-                steepness: staged.steepness,
-            };
+            self.by_rank[rank as usize] = staged.blocker;
             let (word, bit) = (rank as usize / 64, 1_u64 << (rank % 64));
             let first = staged.first_bin as usize;
             let end = first + staged.bins as usize;
@@ -141,8 +146,8 @@ impl Blockers {
     }
 
     /// The vehicles that come within range, nearest first by steps.
-    pub(crate) fn slots(&self) -> impl Iterator<Item = u32> {
-        self.by_rank.iter().map(|blocker| blocker.slot)
+    pub(crate) fn by_rank(&self) -> &[Blocker] {
+        &self.by_rank
     }
 
     /// A vehicle other than `target` blocks the line, which is `distance` long and lies in bin `at`.

@@ -18,7 +18,7 @@ use std::ops::Range;
 const BINS: usize = prospect::BINS;
 /// Steps of distance by which vehicles of a height are ranked.
 const LEVELS: usize = 16;
-/// Vehicles are ranked by height, then by distance.
+/// Vehicles are ranked by height, then by distance; a power of two.
 const RANKS: usize = HEIGHT_CLASSES * LEVELS;
 
 /// A vehicle that can stand in between, before it has a rank.
@@ -51,6 +51,7 @@ struct Target {
 #[derive(Debug, Clone)]
 pub(super) struct LinkScratch {
     horizon: Horizon<BINS>,
+    runs: Vec<Range<usize>>,
     targets: Vec<Target>,
     staged: Vec<Staged>,
     /// How many there are of each height and step of distance.
@@ -67,6 +68,7 @@ impl Default for LinkScratch {
     fn default() -> Self {
         Self {
             horizon: Horizon::default(),
+            runs: Vec::new(),
             targets: Vec::new(),
             staged: Vec::new(),
             counts: [0; RANKS],
@@ -176,13 +178,25 @@ impl LinkScratch {
         let from = vehicles.boxes[slot].centre;
         let limit = range * range;
         let levels_per_metre = LEVELS as f64 / range.max(1e-3);
-        self.targets.clear();
-        self.staged.clear();
-        self.counts = [0; RANKS];
-        let mut add = |other: usize| {
+        let Self {
+            runs,
+            targets,
+            staged,
+            counts,
+            ..
+        } = self;
+        let by_tile =
+            prospect.is_some_and(|prospect| vehicles.runs_in_open_tiles(&prospect.open, runs));
+        if !by_tile {
+            vehicles.runs_near_east(from, range, runs);
+        }
+        targets.clear();
+        staged.clear();
+        *counts = [0; RANKS];
+        for other in runs.iter().flat_map(Range::clone) {
             let b = &vehicles.boxes[other];
-            let away = b.centre - from;
             let reach = vehicles.reach[other];
+            let away = b.centre - from;
             let distance_squared = away.dot(away);
             let hides_up_to = range + reach;
             // West of the sender there is nothing to hide.
@@ -190,7 +204,7 @@ impl LinkScratch {
                 || distance_squared * (1.0 - MARGIN) > hides_up_to * hides_up_to
                 || other == slot
             {
-                return;
+                continue;
             }
             let distance = distance_squared.sqrt();
             // The bearing of a null vector is not a number.
@@ -200,11 +214,11 @@ impl LinkScratch {
                 0.0
             };
             let sector = Sector::new::<BINS>(b, reach, away, distance, centre);
-            let level =
-                whole_part(lesser(sector.near * levels_per_metre, LEVELS as f64 - 2.0) + 1.0);
-            let order = usize::from(vehicles.height_class[other]) * LEVELS + level % LEVELS;
-            self.counts[order] += 1;
-            self.staged.push(Staged {
+            let level = lesser(sector.near * levels_per_metre, LEVELS as f64 - 2.0) + 1.0;
+            let class = usize::from(vehicles.height_class[other]);
+            let order = (class * LEVELS + whole_part(level)) & (RANKS - 1);
+            counts[order] += 1;
+            staged.push(Staged {
                 slot: other as u32,
                 order: order as u16,
                 first: sector.first as u16,
@@ -213,20 +227,16 @@ impl LinkScratch {
                 near: sector.near as f32 * (1.0 - 1e-6),
             });
             if distance_squared <= limit
-                && vehicles.precedes(slot, other)
+                && away.x >= 0.0
                 && is_linked(linked, vehicles.index[other])
+                && vehicles.precedes(slot, other)
             {
-                self.targets.push(Target {
+                targets.push(Target {
                     slot: other as u32,
                     at: bin::<BINS>(centre) as u16,
                     distance,
                 });
             }
-        };
-        let by_tile =
-            prospect.is_some_and(|prospect| vehicles.in_open_tiles(&prospect.open, &mut add));
-        if !by_tile {
-            vehicles.near_east(from, range, add);
         }
         by_tile
     }
@@ -253,12 +263,10 @@ impl LinkScratch {
             let first = usize::from(staged.first);
             let end = first + usize::from(staged.count);
             let mut enter = |bins: Range<usize>| {
-                for set in self.sets[bins.start * words..bins.end * words]
-                    .iter_mut()
-                    .skip(word)
-                    .step_by(words)
-                {
-                    *set |= bit;
+                let mut at = bins.start * words + word;
+                for _ in bins {
+                    self.sets[at] |= bit;
+                    at += words;
                 }
             };
             enter(first..end.min(BINS));

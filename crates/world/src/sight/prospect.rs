@@ -198,18 +198,23 @@ impl Prospects {
             }
         }
         let mut nearest = [0.0; BINS];
-        let mut listed: Vec<(u16, u32)> = Vec::new();
+        let mut listed: Vec<(u16, f64, u32)> = Vec::new();
         for (wall, glimpse) in &glimpses {
             glimpse.touch(borders, |bin, inverse| {
                 if inverse >= cover[bin] {
                     nearest[bin] = greater(nearest[bin], inverse);
-                    listed.push((bin as u16, *wall));
+                    listed.push((bin as u16, inverse, *wall));
                 }
             });
         }
-        listed.sort_unstable();
+        // In each bin the nearest first: of the walls that block a line, it is found soonest.
+        listed.sort_unstable_by(|a, b| {
+            (a.0.cmp(&b.0))
+                .then(b.1.total_cmp(&a.1))
+                .then(a.2.cmp(&b.2))
+        });
         let begin = (0..=BINS)
-            .map(|bin| listed.partition_point(|&(b, _)| usize::from(b) < bin) as u32)
+            .map(|bin| listed.partition_point(|&(b, ..)| usize::from(b) < bin) as u32)
             .collect();
         let squared = |inverse: f64| 1.0 / (inverse * inverse);
         let mut prospect = Prospect {
@@ -222,7 +227,7 @@ impl Prospects {
                 .map(|&c| (squared(c) * (1.0 + MARGIN)) as f32)
                 .collect(),
             begin,
-            walls: listed.into_iter().map(|(_, wall)| wall).collect(),
+            walls: listed.into_iter().map(|(.., wall)| wall).collect(),
             others: others.into(),
             around: around.into(),
             open: OpenTiles::default(),

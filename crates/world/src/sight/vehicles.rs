@@ -5,6 +5,7 @@ use super::prospect::{OpenTiles, TILE, TILE_RIM};
 use super::rule::UprightBox;
 use crate::geometry::Point;
 use crate::scene::VehicleState;
+use std::ops::Range;
 
 /// Side of a cell of the vehicle grid, in metres: cells are the tiles that prospects speak of.
 const CELL: f64 = TILE;
@@ -58,7 +59,7 @@ struct AllCells {
 impl AllCells {
     /// Calls `visit` with the slots of some cells of a row: a bit for each column from `west` on.
     #[inline]
-    fn runs(&self, row: i32, west: i32, mut bits: u64, visit: &mut impl FnMut(usize)) {
+    fn runs(&self, row: i32, west: i32, mut bits: u64, visit: &mut impl FnMut(Range<usize>)) {
         let row = row - self.south;
         if row < 0 || row >= self.rows {
             return;
@@ -72,9 +73,9 @@ impl AllCells {
             let from = west - self.west + first as i32;
             let begin = from.clamp(0, self.columns) as usize;
             let end = (from + count as i32).clamp(0, self.columns) as usize;
-            let slots = self.begin[base + begin]..self.begin[base + end];
-            for slot in slots {
-                visit(slot as usize);
+            let slots = self.begin[base + begin] as usize..self.begin[base + end] as usize;
+            if !slots.is_empty() {
+                visit(slots);
             }
         }
     }
@@ -190,25 +191,22 @@ impl Vehicles {
             .fold(self.longest, |a, &b| a.max(b))
     }
 
-    /// Calls `visit` with each slot whose footprint may come within `range` of `p`: all that do, and few others.
+    /// Calls `visit` with each slot of [`Self::runs_near`].
     #[inline]
     pub(crate) fn near(&self, p: Point, range: f64, visit: impl FnMut(usize)) {
-        let window = Window::around(p, range + self.longest, CELL);
-        self.in_window(&window, visit);
+        let mut runs = Vec::new();
+        self.runs_near(p, range, &mut runs);
+        runs.into_iter().flatten().for_each(visit);
     }
 
-    /// As [`Self::near`], for footprints that reach east of `p`.
-    #[inline]
-    pub(crate) fn near_east(&self, p: Point, range: f64, visit: impl FnMut(usize)) {
-        let mut window = Window::around(p, range + self.longest, CELL);
-        window.west = cell(p.x - self.longest, CELL);
-        self.in_window(&window, visit);
-    }
-
-    /// Calls `visit` with the slots of each tile that is open, and with those that are always near. False, and no call, if
-    /// slots are not known by tile.
-    #[inline]
-    pub(crate) fn in_open_tiles(&self, open: &OpenTiles, mut visit: impl FnMut(usize)) -> bool {
+    /// The runs of slots in tiles that are open, and those that are always near. False, and no runs, if slots are not known
+    /// by tile.
+    pub(crate) fn runs_in_open_tiles(
+        &self,
+        open: &OpenTiles,
+        runs: &mut Vec<Range<usize>>,
+    ) -> bool {
+        runs.clear();
         let Some(cells) = &self.all_cells else {
             return false;
         };
@@ -216,12 +214,29 @@ impl Vehicles {
             return false;
         }
         for (row, &bits) in (open.south..).zip(&open.rows) {
-            cells.runs(row, open.west, bits, &mut visit);
+            cells.runs(row, open.west, bits, &mut |run| runs.push(run));
         }
-        for slot in self.long_from..self.boxes.len() {
-            visit(slot);
-        }
+        runs.push(self.long_from..self.boxes.len());
         true
+    }
+
+    /// The runs of slots whose footprint may come within `range` of `p`: all that do, and few others.
+    pub(crate) fn runs_near(&self, p: Point, range: f64, runs: &mut Vec<Range<usize>>) {
+        let window = Window::around(p, range + self.longest, CELL);
+        self.runs_in_window(&window, runs);
+    }
+
+    /// As [`Self::runs_near`], for footprints that reach east of `p`.
+    pub(crate) fn runs_near_east(&self, p: Point, range: f64, runs: &mut Vec<Range<usize>>) {
+        let mut window = Window::around(p, range + self.longest, CELL);
+        window.west = cell(p.x - self.longest, CELL);
+        self.runs_in_window(&window, runs);
+    }
+
+    fn runs_in_window(&self, window: &Window, runs: &mut Vec<Range<usize>>) {
+        runs.clear();
+        window.runs(&self.keys[..self.long_from], |run| runs.push(run));
+        runs.push(self.long_from..self.boxes.len());
     }
 
     /// Calls `visit` with the slots of each tile within `range` of `p` (and some beyond) that lies in the area of `open` but
@@ -245,18 +260,10 @@ impl Vehicles {
         let columns = up_to(window.east.saturating_add(1)) & !up_to(window.west);
         for (row, &bits) in (open.south..).zip(&open.rows) {
             if row >= window.south && row <= window.north {
-                cells.runs(row, open.west, !bits & columns, &mut visit);
+                cells.runs(row, open.west, !bits & columns, &mut |run| {
+                    run.for_each(&mut visit);
+                });
             }
-        }
-    }
-
-    #[inline]
-    fn in_window(&self, window: &Window, mut visit: impl FnMut(usize)) {
-        window.runs(&self.keys[..self.long_from], |run| {
-            run.for_each(&mut visit);
-        });
-        for slot in self.long_from..self.boxes.len() {
-            visit(slot);
         }
     }
 }

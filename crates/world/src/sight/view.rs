@@ -1,7 +1,7 @@
 //! What one sensor sees, fast.
 //!
-//! The buildings around the sensor become a horizon and the vehicles become sets by bearing, once; every sight line then
-//! costs a look into its bin and few exact tests. Which tests are left out never changes an answer.
+//! What buildings hide is kept by the square of the map that the sensor stands in, and the vehicles become sets by bearing,
+//! once; every sight line then costs a look into its bin and few exact tests. Which tests are left out never changes an answer.
 
 use super::bearing::{bearing, bin};
 use super::blockers::Blockers;
@@ -109,17 +109,38 @@ impl<'s> View<'s> {
     fn free(&self, along: Point, height: f64, target: usize) -> bool {
         let distance_squared = along.dot(along);
         let at = bin::<{ prospect::BINS }>(bearing(along));
+        self.free_in_bin(along, height, target, distance_squared.sqrt(), at)
+    }
+
+    /// As [`Self::free`], with the point's distance and its bin among those of prospects.
+    #[inline]
+    fn free_in_bin(
+        &self,
+        along: Point,
+        height: f64,
+        target: usize,
+        distance: f64,
+        at: usize,
+    ) -> bool {
         let buildings = &self.observed.sight.buildings;
-        if self.prospect.is_some_and(|prospect| {
-            prospect.blocks(buildings, self.from, along, distance_squared, at)
-        }) {
-            return false;
-        }
-        let distance = distance_squared.sqrt();
-        let at = at / (prospect::BINS / BINS);
-        let horizon = &self.scratch.horizon;
-        (self.prospect.is_some() || !horizon.blocks(buildings, self.from, along, distance, at))
-            && self.free_of_vehicles(along, height, target, distance, at)
+        let hidden = match self.prospect {
+            Some(prospect) => prospect.blocks(buildings, self.from, along, along.dot(along), at),
+            None => self.scratch.horizon.blocks(
+                buildings,
+                self.from,
+                along,
+                distance,
+                at / (prospect::BINS / BINS),
+            ),
+        };
+        !hidden
+            && self.free_of_vehicles(
+                along,
+                height,
+                target,
+                distance,
+                at / (prospect::BINS / BINS),
+            )
     }
 
     /// No vehicle but `target` and no building apart blocks the way.
@@ -166,7 +187,8 @@ impl<'s> View<'s> {
         if self.scratch.horizon.enclosed {
             return;
         }
-        for other in self.scratch.blockers.slots() {
+        for blocker in self.scratch.blockers.by_rank() {
+            let other = blocker.slot;
             let target = &vehicles.boxes[other as usize];
             let along = target.centre - self.from;
             if along.dot(along) > options.range * options.range {
@@ -175,7 +197,10 @@ impl<'s> View<'s> {
             let height = target.height * 0.5;
             let free = |corner: Point| self.free(along + corner, height, other as usize);
             let seen = match options.object_rule {
-                ObjectRule::Centre => free(Point::default()),
+                ObjectRule::Centre => {
+                    let (distance, at) = (blocker.distance, usize::from(blocker.at));
+                    self.free_in_bin(along, height, other as usize, distance, at)
+                }
                 ObjectRule::AnyCorner => plain::corners(target.axis, target.half)
                     .into_iter()
                     .any(free),
