@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use covey_protocol::contributor::Contributor;
 use covey_protocol::demand::{Demand, DemandOptions, Draw};
 use covey_protocol::host::Host;
 use covey_protocol::map::RoadMap;
@@ -371,4 +372,90 @@ fn decisions_depend_on_decoded_input_alone() {
         stage.broadcasts
     };
     assert_eq!(run(false), run(true));
+}
+
+/// A contributor beside the queue: what it reports of the silent cars and of the one that beacons.
+struct Beside {
+    contributor: Contributor,
+    now: Instant,
+}
+
+impl Beside {
+    fn new() -> Self {
+        let parameters = Parameters::default();
+        let contributor = Contributor::new(&parameters, AgentId(3));
+        Self {
+            contributor: contributor.with_demand(&parameters, &DemandOptions::default(), None),
+            now: Instant::ZERO,
+        }
+    }
+
+    /// One cycle in which the host asks, everyone beacons, and somebody else tells of `told`; what is reported then.
+    fn cycle(&mut self, requested: &[u64], told: &[u64]) -> Vec<u64> {
+        let cars = queue();
+        let by_id = |id: u64| *cars.iter().find(|car| car.id == id).unwrap();
+        let (start, at) = (self.now, self.now + Duration::from_millis(150));
+        self.now = self.now + Duration::from_millis(200);
+        let own = state(&by_id(3));
+        self.contributor.handle_input(start, Input::Moved(&own));
+        let seen: Vec<ObjectState> = [2, 90, 91].map(|id| object(&by_id(id), start)).to_vec();
+        let sensed = Input::Sensed {
+            objects: &seen,
+            cells: &[],
+        };
+        self.contributor.handle_input(start, sensed);
+        for car in cars.iter().filter(|car| car.equipped && car.id != 3) {
+            let beacon = Beacon {
+                sender: AgentId(car.id),
+                at: start,
+                state: state(car),
+                digest: None,
+            };
+            self.contributor.handle_input(start, Input::Beacon(&beacon));
+        }
+        let mut reported = Vec::new();
+        // Ticks in all slots of the cycle: the own one is among them.
+        for slot in 0..3 {
+            let tick = start + Duration::from_millis(50 * slot);
+            self.contributor.handle_input(tick, Input::Tick);
+            while let Some(output) = self.contributor.poll_output() {
+                if let Output::Transmit(Message::Report(report)) = output {
+                    reported.extend(report.objects.iter().map(|o| o.id.0));
+                }
+            }
+        }
+        let broadcast = Broadcast {
+            host: AgentId(9),
+            tile: Tile::new(0, 0),
+            at,
+            position: Position::new(150.0, 10.5),
+            sequence: 0,
+            epoch: 0,
+            tenure: Duration::ZERO,
+            price: 0.0,
+            cycle_start: start,
+            contributors: vec![AgentId(3)],
+            lease: Duration::from_millis(600),
+            content: Content::Requested,
+            requested: requested.iter().map(|&id| ObjectId(id)).collect(),
+            full: true,
+            objects: told.iter().map(|&id| object(&by_id(id), start)).collect(),
+            withdrawn: Vec::new(),
+            unchanged_since: start,
+        };
+        self.contributor
+            .handle_input(at, Input::Broadcast(&broadcast));
+        reported
+    }
+}
+
+#[test]
+fn a_contributor_reports_what_is_needed_or_named_and_nothing_else() {
+    let mut beside = Beside::new();
+    assert!(beside.cycle(&[], &[]).is_empty(), "not asked yet");
+    // Nobody has spoken of the silent cars for a second; number 2 beacons for itself.
+    assert_eq!(beside.cycle(&[2], &[]), [90, 91]);
+    assert_eq!(beside.cycle(&[], &[90, 91]), [2, 90, 91], "2 was named");
+    // Both are known from others now, but cars 1 and 2 cannot see 91, and 1 cannot see 90: they still need them.
+    assert_eq!(beside.cycle(&[], &[90, 91]), [90, 91]);
 }
