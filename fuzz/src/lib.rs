@@ -55,6 +55,7 @@ pub const TARGETS: &[Target] = &[
         targets::maps::network_seeds,
     ),
     target_of("polyline", targets::polyline::run, targets::polyline::seeds),
+    target_of("recording", targets::runs::run, targets::runs::seeds),
     target_of(
         "report",
         targets::messages::reports,

@@ -6,4 +6,5 @@ pub(crate) mod maps;
 pub(crate) mod messages;
 pub(crate) mod polyline;
 pub(crate) mod recordings;
+pub(crate) mod runs;
 pub(crate) mod snapshot;

@@ -21,6 +21,7 @@ mod setup;
 mod source;
 mod steps;
 mod tidy;
+mod web;
 
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};

@@ -48,6 +48,8 @@ pub(crate) enum Source {
         package: &'static str,
         version: &'static str,
     },
+    /// npm, into a folder that has a lock file; needs Node.
+    NpmLock { folder: &'static str },
     /// Debian; needs root.
     Apt { packages: &'static [&'static str] },
 }
@@ -126,6 +128,22 @@ const COMPONENTS: &[Component] = &[
         },
     },
     Component {
+        name: "mcap",
+        purpose: "Foxglove's reader, which exported recordings are tested against",
+        probe: (
+            &[
+                ".venv/bin/python",
+                "-c",
+                "import importlib.metadata as m, mcap.reader; print(m.version('mcap'))",
+            ],
+            "1.6.0",
+        ),
+        source: Source::Pip {
+            package: "mcap",
+            version: "1.6.0",
+        },
+    },
+    Component {
         name: "wiregasm",
         purpose: "Wireshark, the foreign dissector that captures are tested against",
         probe: (
@@ -140,6 +158,43 @@ const COMPONENTS: &[Component] = &[
             package: "@goodtools/wiregasm",
             version: "1.9.1",
         },
+    },
+    Component {
+        name: "chromium",
+        purpose: "the browser that the viewer and the report are tested in",
+        probe: (&["chromium", "--version"], "Chromium"),
+        source: Source::Apt {
+            packages: &["chromium"],
+        },
+    },
+    Component {
+        name: "playwright-core",
+        purpose: "drives the browser in tests",
+        probe: (
+            &[
+                "node",
+                "-p",
+                "require('./.npm/node_modules/playwright-core/package.json').version",
+            ],
+            "1.65.0",
+        ),
+        source: Source::Npm {
+            package: "playwright-core",
+            version: "1.65.0",
+        },
+    },
+    Component {
+        name: "vite",
+        purpose: "builds the viewer's page from web/, to be compared with what is embedded",
+        probe: (
+            &[
+                "node",
+                "-p",
+                "require('./web/node_modules/typescript/package.json').version, require('./web/node_modules/vite/package.json').version",
+            ],
+            "8.3.8",
+        ),
+        source: Source::NpmLock { folder: "web" },
     },
 ];
 
@@ -249,6 +304,11 @@ impl Source {
                     &format!("{package}@{version}"),
                 ],
             )),
+            Self::NpmLock { folder } => report.call(Call::new(
+                root,
+                "npm",
+                &["ci", "--prefix", folder, "--no-audit", "--no-fund"],
+            )),
             Self::Apt { packages } => apt(root, packages, report),
         }
     }
@@ -266,6 +326,9 @@ impl Source {
             Self::Npm { package, version } => format!(
                 "Node 20.19 or newer is needed. Try `npm install --prefix {NPM} {package}@{version}`."
             ),
+            Self::NpmLock { folder } => {
+                format!("Node 20.19 or newer is needed. Try `npm ci --prefix {folder}`.")
+            }
             Self::Apt { packages } => {
                 format!("Try, as root, `apt-get install {}`.", packages.join(" "))
             }

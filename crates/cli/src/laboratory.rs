@@ -14,6 +14,7 @@ use covey_experiment::revision;
 use covey_experiment::runner::{Runner, RunnerError};
 use covey_experiment::store::{Fingerprint, Store};
 use covey_experiment::world::{World, WorldError};
+use covey_simulator::recording::EXTENSION;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::failure::{Failure, note};
@@ -56,6 +57,8 @@ pub(crate) struct Bench<'a> {
     pub(crate) out: &'a Path,
     pub(crate) cycles: bool,
     pub(crate) options: &'a WorkOptions,
+    /// Seeds to be recorded for the viewer.
+    pub(crate) record: &'a [u64],
     /// The part of the work to be done here: number from 1, and how many.
     pub(crate) shard: Option<(usize, usize)>,
 }
@@ -80,7 +83,22 @@ impl Bench<'_> {
             Some((number, count)) => covey_experiment::plan::shard(&all, number, count),
             None => all,
         };
-        let missing = lab::missing(&store, &prints, &mine).map_err(file_failure)?;
+        let unfinished = lab::missing(&store, &prints, &mine).map_err(file_failure)?;
+        let record = |job: &Job| {
+            let name = match self.worlds {
+                [_] => format!("seed-{}.{EXTENSION}", job.seed),
+                _ => format!("seed-{}-{}.{EXTENSION}", job.seed, job.world + 1),
+            };
+            self.record.contains(&job.seed).then(|| self.out.join(name))
+        };
+        // A finished seed without its recording is run once more.
+        let missing: Vec<Job> = mine
+            .iter()
+            .copied()
+            .filter(|job| {
+                unfinished.contains(job) || record(job).is_some_and(|file| !file.exists())
+            })
+            .collect();
         let kept = mine.len() - missing.len();
         if kept > 0 && !missing.is_empty() {
             self.options.remark(&format!(
@@ -98,6 +116,7 @@ impl Bench<'_> {
             workers,
             stop: &stop,
             cycles: self.cycles,
+            record: &record,
         };
         let mut progress = Progress::new(self.names(&missing), self.options.quiet);
         let computed = work

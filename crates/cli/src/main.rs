@@ -18,6 +18,7 @@ mod run;
 mod sweep;
 mod table;
 mod traffic;
+mod view;
 
 use std::process::ExitCode;
 
@@ -68,6 +69,8 @@ enum Command {
     Messages(messages::Arguments),
     /// Measure flow over density on a scenario's main road
     Traffic(traffic::Arguments),
+    /// Show a recorded run in the browser
+    View(view::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -84,6 +87,7 @@ fn main() -> ExitCode {
         Command::Sweep(arguments) => sweep::run(&arguments),
         Command::Messages(arguments) => messages::run(&arguments),
         Command::Traffic(arguments) => traffic::run(&arguments),
+        Command::View(arguments) => view::run(&arguments),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -38,6 +38,9 @@ pub(crate) struct Arguments {
     /// What messages weigh: the letter's table, or really encoded bytes
     #[arg(long, value_enum, default_value_t = Sizes::Tr103562)]
     sizes: Sizes,
+    /// Record seed N for `covey view`, beside the results
+    #[arg(long, value_name = "N")]
+    record_seed: Option<u64>,
     /// Where results go; default out/letter, with -quick, -sumo and -uper for those
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -82,6 +85,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     arguments.work.workers()?;
     let seeds: Vec<u64> = (1..=count).collect();
+    if let Some(seed) = arguments.record_seed.filter(|seed| !seeds.contains(seed)) {
+        return Err(Failure::input(
+            "--record-seed",
+            format!("found {seed}, expected one of the seeds that are run, 1 to {count}"),
+        ));
+    }
     let out = arguments
         .out
         .clone()
@@ -112,6 +121,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         out: &out,
         cycles: true,
         options: &arguments.work,
+        record: arguments.record_seed.as_slice(),
         shard: None,
     }
     .compute()?;

@@ -24,6 +24,7 @@ use crate::reproduce::Traffic;
     after_help = "Examples:\n  \
     covey run scenarios/tamagawa/scenario.toml --arm proposed@0.4 --arm cam-only --seed 1 --seed 2\n  \
     covey run --sumocfg city.sumocfg --buildings city.poly.xml --arm proposed@0.4\n  \
+    covey run scenarios/toy/blind-junction/scenario.toml --arm cpm-rmr --arm proposed@0.4 --record --out junction\n  \
     covey run --net city.net.xml --fcd trace.parquet --warmup 10 --measure 20")]
 pub(crate) struct Arguments {
     /// A scenario file
@@ -59,6 +60,9 @@ pub(crate) struct Arguments {
     /// Whose traffic, for a scenario file
     #[arg(long, value_enum, default_value_t = Traffic::Builtin, conflicts_with_all = ["sumocfg", "net"])]
     traffic: Traffic,
+    /// Record every seed for `covey view`, beside the results
+    #[arg(long)]
+    record: bool,
     /// Where results go; default out/ and the scenario's name
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -92,6 +96,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         out: &out,
         cycles: true,
         options: &arguments.work,
+        record: if arguments.record { &seeds } else { &[] },
         shard: None,
     }
     .compute()?;

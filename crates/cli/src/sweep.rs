@@ -103,6 +103,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         out: &out,
         cycles: plan.cycles,
         options: &arguments.work,
+        record: &[],
         shard,
     }
     .compute()?;

@@ -1,8 +1,8 @@
 //! The laboratory: computes the seeds that are missing and keeps each as it is finished.
 
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use covey_simulator::Nobody;
 use thiserror::Error;
 
 use crate::files::FileError;
@@ -75,6 +75,8 @@ pub struct Work<'a> {
     pub stop: &'a AtomicBool,
     /// Keep cycles, which are most of a result's size.
     pub cycles: bool,
+    /// Where the recording of a job goes, if it is to be recorded.
+    pub record: &'a (dyn Fn(&Job) -> Option<PathBuf> + Sync),
 }
 
 impl Work<'_> {
@@ -90,7 +92,7 @@ impl Work<'_> {
         let work = |job: &Job, monitor: pool::Monitor<'_>| {
             let mut result = self
                 .runner
-                .run(job.world, job.seed, monitor, &mut Nobody)
+                .run(job.world, job.seed, monitor, (self.record)(job).as_deref())
                 .map_err(|error| match error {
                     JobError::Stopped => JobError::Stopped,
                     JobError::Failed(error) => JobError::Failed(LabError::Run(error)),

@@ -4,8 +4,10 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use covey_simulator::recording::{Recorder, RecordingError};
 use covey_simulator::{
-    FrameSource, Observer, Prepared, RunError, RunOptions, ScenarioError, SeedOutcome, simulate,
+    FrameSource, Nobody, Observer, Prepared, RunError, RunOptions, ScenarioError, SeedOutcome,
+    simulate,
 };
 use covey_traffic::Recording;
 use covey_traffic::builtin::Builtin;
@@ -70,16 +72,16 @@ impl<'w> Runner<'w> {
         slot
     }
 
-    /// Runs a seed of world number `world`.
+    /// Runs a seed of world number `world`, and records it where `record` names a file.
     ///
     /// # Errors
-    /// The scenario or its traffic cannot be used, or the job was asked to stop.
+    /// The scenario or its traffic cannot be used, the recording cannot be written, or the job was asked to stop.
     pub fn run(
         &self,
         world: usize,
         seed: u64,
         monitor: Monitor<'_>,
-        observer: &mut dyn Observer,
+        record: Option<&Path>,
     ) -> Result<SeedResult, JobError<RunnerError>> {
         let slot = self.slot(world);
         let prepared = slot
@@ -103,6 +105,19 @@ impl<'w> Runner<'w> {
             monitor,
             frames: 0,
             all: (world.warmup_s + world.measure_s) * 1e6 / covey_traffic::STEP_US as f64,
+        };
+        let unwritten =
+            |error: RecordingError| JobError::Failed(RunnerError::Other(error.to_string()));
+        let mut recorder = match record {
+            Some(file) => Some(
+                Recorder::create(file, prepared, &world.arms, seed, &options).map_err(unwritten)?,
+            ),
+            None => None,
+        };
+        let mut nobody = Nobody;
+        let observer: &mut dyn Observer = match &mut recorder {
+            Some(recorder) => recorder,
+            None => &mut nobody,
         };
         let outcome = simulate(
             prepared,
@@ -128,6 +143,9 @@ impl<'w> Runner<'w> {
                 }));
             }
         };
+        if let Some(recorder) = recorder {
+            recorder.finish().map_err(unwritten)?;
+        }
         Ok(SeedResult {
             seed,
             shared,

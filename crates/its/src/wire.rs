@@ -62,11 +62,14 @@ pub struct CpmOptions {
     pub max_bytes: usize,
 }
 
+/// The longest CPM unless told otherwise, see [`CpmOptions`].
+pub(crate) const DEFAULT_MAX_BYTES: usize = 1_394;
+
 impl Default for CpmOptions {
     fn default() -> Self {
         Self {
             sensors: Vec::new(),
-            max_bytes: 1_394,
+            max_bytes: DEFAULT_MAX_BYTES,
         }
     }
 }
@@ -410,6 +413,7 @@ impl<'a> Wire<'a> {
             } else {
                 Content::AllVisible
             },
+            requested: Vec::new(),
             full: fused.full,
             objects,
             withdrawn: fused
@@ -597,7 +601,8 @@ fn fused_state(broadcast: &Broadcast) -> Result<FusedState, EncodeError> {
             broadcast.unchanged_since,
         )?,
         lease_ms: at_most(broadcast.lease, 65_535) as u16,
-        silent_only: broadcast.content == Content::SilentOnly,
+        // Finer rules of content, and requested objects, have no place on the wire yet; this is the nearest one.
+        silent_only: broadcast.content != Content::AllVisible,
         full: broadcast.full,
         contributors: broadcast
             .contributors

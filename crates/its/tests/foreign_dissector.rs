@@ -263,6 +263,7 @@ fn write_capture(path: &Path) -> Expected {
                 contributors: (0..step % 9).map(AgentId).collect(),
                 lease: Duration::from_millis(600),
                 content: Content::AllVisible,
+                requested: Vec::new(),
                 full: true,
                 objects,
                 withdrawn: (0..step % 5).map(ObjectId).collect(),

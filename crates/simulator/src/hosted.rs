@@ -4,22 +4,33 @@
 //! alike (keep the newest broadcast of each tile, apply the host rule once per cycle) is done here for all at once, by the
 //! rules of [`covey_protocol::participant`].
 
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use covey_protocol::admission::Admission;
 use covey_protocol::contributor::Contributor;
+use covey_protocol::demand::{Demand, DemandOptions, Views};
 use covey_protocol::election::{self, Claim};
 use covey_protocol::host::{Host, Inheritance};
+use covey_protocol::map::RoadMap;
 use covey_protocol::messages::{Beacon, Broadcast, Message, ObjectState, PathCell, Report};
-use covey_protocol::policy::{ConditionalCoverage, Policy};
+use covey_protocol::parameters::Handover;
+use covey_protocol::policy::{ConditionalCoverage, Plan, Policy, View};
+use covey_protocol::snapshot::Snapshot;
 use covey_protocol::{
     AgentId, CoverageDigest, Duration, Event, Input, Output, Parameters, Position, Tile,
 };
 
 use crate::air::{self, Air, BROADCAST, REPORT};
 use crate::arm::{Arm, PolicyMaker, Strategy};
-use crate::awareness::{BeaconMatrix, Matrix, Stamp};
+use crate::awareness::{BeaconHistory, Stamp, Told};
+use crate::demanded::ContentChoice;
 use crate::observe::{HostView, Observer};
 use crate::outcome::{Binding, Outcome};
-use crate::policies::RandomChoice;
+use crate::policies::{Lottery, RandomChoice};
 use crate::prepared::Prepared;
+use crate::rivals::{MaximumCoverage, Order, Ordered};
 use crate::run::tell_delivered;
 use crate::shared::{RING, Shared};
 use crate::sizes::Sizes;
@@ -148,9 +159,34 @@ pub(crate) struct Served {
     pub(crate) binding: Binding,
 }
 
+/// Where a watched policy leaves what it was shown.
+type Shown = Rc<RefCell<Option<Snapshot>>>;
+
+/// A policy whose view is kept for whoever records.
+struct Watched {
+    policy: Box<dyn Policy>,
+    shown: Shown,
+}
+
+impl Policy for Watched {
+    fn plan(&mut self, view: &View<'_>, admission: &mut Admission) -> Plan {
+        self.shown.replace(Some(Snapshot::of_view(view)));
+        self.policy.plan(view, admission)
+    }
+}
+
+/// Digests at 2 Hz: with every fifth beacon.
+const LEAN_DIGEST_EVERY: u32 = 5;
+
 /// One hosted arm.
 #[derive(Debug)]
 pub(crate) struct Hosted {
+    /// Set where someone records.
+    shown: Option<Shown>,
+    /// Where someone records, what was learned from reports alone: it tells them from broadcasts.
+    pub(crate) reported: Option<Told>,
+    /// Steps for which messages matter.
+    soft_state: u32,
     arm: Arm,
     own_policy: Option<PolicyMaker>,
     seed: u64,
@@ -166,6 +202,8 @@ pub(crate) struct Hosted {
     reports: Vec<(u32, Report, u32)>,
     pub(crate) served: Vec<Served>,
     receivers: Vec<u32>,
+    /// How contributors choose what to say, where the arm leaves that to them.
+    content: Option<ContentChoice>,
 }
 
 impl Hosted {
@@ -187,7 +225,31 @@ impl Hosted {
         parameters.novelty = novelty;
         parameters.risk = risk;
         parameters.timeliness = timeliness;
+        let mut content = None;
+        match arm.strategy {
+            Strategy::ProposedLean => {
+                parameters.report_silent_only = true;
+                parameters.digest_every = LEAN_DIGEST_EVERY;
+            }
+            Strategy::Demand | Strategy::DemandRandom | Strategy::DemandDigest => {
+                let mut options = prepared.scenario.demand.clone();
+                options.sensor_range_m = prepared.scenario.sensing.range_m;
+                parameters.digest_every = 0;
+                if arm.strategy == Strategy::DemandDigest {
+                    options.views = Views::Digests;
+                    parameters.digest_every = LEAN_DIGEST_EVERY;
+                }
+                parameters.handover = Some(Handover::USUAL);
+                content = Some(ContentChoice::new(options));
+            }
+            // They look at nothing that a digest tells.
+            Strategy::Nearest | Strategy::MaxAge | Strategy::Cmass => parameters.digest_every = 0,
+            _ => {}
+        }
         Self {
+            shown: None,
+            reported: None,
+            soft_state: prepared.timeline.soft_state,
             arm,
             own_policy,
             seed,
@@ -200,14 +262,45 @@ impl Hosted {
             reports: Vec::new(),
             served: Vec::new(),
             receivers: Vec::new(),
+            content,
         }
     }
 
+    /// Someone records: hosts keep what they were shown.
+    pub(crate) fn watch(&mut self) {
+        self.shown = Some(Shown::default());
+        self.reported = Some(Told::new(self.soft_state));
+    }
+
+    fn options(&self) -> DemandOptions {
+        let content = self.content.as_ref();
+        content.map_or_else(DemandOptions::default, |content| content.options.clone())
+    }
+
     fn policy(&self) -> Box<dyn Policy> {
+        let policy = self.bare_policy();
+        match &self.shown {
+            Some(shown) => Box::new(Watched {
+                policy,
+                shown: Rc::clone(shown),
+            }),
+            None => policy,
+        }
+    }
+
+    fn bare_policy(&self) -> Box<dyn Policy> {
         if let Some(own) = &self.own_policy {
             return own.make(self.seed);
         }
         match self.arm.strategy {
+            Strategy::Demand | Strategy::DemandDigest => Box::new(Demand::new(self.options())),
+            Strategy::DemandRandom => {
+                let lottery = Lottery { seed: self.seed };
+                Box::new(Demand::new(self.options()).at_random(Arc::new(lottery)))
+            }
+            Strategy::Nearest => Box::new(Ordered::new(Order::Nearest)),
+            Strategy::MaxAge => Box::new(Ordered::new(Order::OldestReport)),
+            Strategy::Cmass => Box::new(MaximumCoverage::default()),
             Strategy::Random => Box::new(RandomChoice {
                 seed: self.seed,
                 redraw: false,
@@ -239,6 +332,12 @@ impl Hosted {
         self.contributors.resize_with(size, || None);
         self.offices.resize_with(size, Vec::new);
         self.vacant.resize(size, None);
+        if let Some(reported) = &mut self.reported {
+            reported.begin(shared.step, size);
+            for &slot in &shared.left {
+                reported.clear(slot);
+            }
+        }
         for &slot in &shared.left {
             let slot = slot as usize;
             if self.host_of[slot] != NO_SLOT {
@@ -258,11 +357,16 @@ impl Hosted {
     }
 
     /// Composes the reports that are due in this step and offers them.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "parts of a run, borrowed one by one"
+    )]
     pub(crate) fn report(
         &mut self,
         shared: &Shared<'_>,
         spoken: &mut Spoken,
-        heard: &BeaconMatrix,
+        heard: &BeaconHistory,
+        told: &Told,
         lane: usize,
         air: &mut Air,
         sizes: &Sizes,
@@ -280,13 +384,36 @@ impl Hosted {
                 continue;
             }
             let objects = spoken.sensed(shared, slot);
-            if self.parameters.report_silent_only {
+            if let Some(content) = &mut self.content {
+                // A tick without anything to say lets leases run out; nothing is sent.
+                let mut chosen = Vec::new();
+                if contributor.is_admitted() {
+                    let requested = contributor.requested();
+                    chosen = content.choose(
+                        shared,
+                        &self.parameters,
+                        heard,
+                        told,
+                        lane,
+                        slot,
+                        objects,
+                        &requested,
+                    );
+                }
+                contributor.handle_input(
+                    now,
+                    Input::Sensed {
+                        objects: &chosen,
+                        cells: &[],
+                    },
+                );
+            } else if self.parameters.report_silent_only {
                 let soft = shared.prepared.timeline.soft_state;
                 let silent: Vec<ObjectState> = objects
                     .iter()
                     .filter(|object| {
                         shared.slot_of(object.id).is_none_or(|object| {
-                            let stamp = heard.at(object, slot)[lane];
+                            let stamp = heard.at(object, slot, lane);
                             stamp == 0 || shared.step - shared.step_of(stamp) > soft
                         })
                     })
@@ -361,7 +488,7 @@ impl Hosted {
         shared: &Shared<'_>,
         air: &mut Air,
         carried: &[bool],
-        known: &mut Matrix<Stamp>,
+        told: &mut Told,
         receptions: &mut u64,
         number: usize,
         observer: &mut dyn Observer,
@@ -381,9 +508,17 @@ impl Hosted {
                 &mut receivers,
             );
             *receptions += (receivers.len() * report.objects.len()) as u64;
+            let message = told.message(shared.step, receivers.iter().copied());
+            let mut by_report = self.reported.as_mut().map(|reported| {
+                let message = reported.message(shared.step, receivers.iter().copied());
+                (reported, message)
+            });
             for object in &report.objects {
                 if let Some(object) = shared.slot_of(object.id) {
-                    known.learn(object, &receivers, stamp);
+                    told.tell(message, object, stamp);
+                    if let Some((reported, message)) = &mut by_report {
+                        reported.tell(*message, object, stamp);
+                    }
                 }
             }
             if observer.wants_deliveries() {
@@ -438,18 +573,30 @@ impl Hosted {
         &mut self,
         shared: &Shared<'_>,
         spoken: &mut Spoken,
-        heard: &BeaconMatrix,
+        heard: &BeaconHistory,
         hosts: &mut [u16],
         lane: usize,
         outcome: &mut Outcome,
         measured: bool,
     ) {
         let soft = shared.prepared.timeline.soft_state;
+        let fastest = shared
+            .frame
+            .vehicles
+            .iter()
+            .fold(0.0, |fastest: f64, v| fastest.max(v.speed));
+        // A vehicle may have been a little faster than the fastest is now.
+        let moved = (fastest + 15.0) * self.parameters.soft_state_s;
         for &slot in &shared.participants {
             let place = slot as usize;
             let tile = shared.tile[place];
             if self.host_of[place] != NO_SLOT {
-                if self.hosts[self.host_of[place] as usize].tile == tile {
+                let stays = self.hosts[self.host_of[place] as usize].tile == tile
+                    && !shared.prepared.tiles.tile(tile).is_some_and(|tile| {
+                        let position = shared.here(slot).state.position;
+                        self.hands_over(shared, heard, lane, slot, tile, position)
+                    });
+                if stays {
                     continue;
                 }
                 self.leave_office(slot, hosts, lane);
@@ -474,17 +621,32 @@ impl Hosted {
             }
             let passed_over = (shared.step - since.max(started)) / soft.max(1);
             let stamp = shared.stamp(shared.step - soft.min(shared.step)).max(1);
-            let others = shared.participants.iter().filter_map(|&other| {
-                let at = heard.at(other, slot)[lane];
-                (at >= stamp && other != slot).then(|| {
-                    let state = &shared.moment(other, shared.step_of(at)).state;
-                    (shared.agent(other), state.position)
-                })
-            });
-            let tile_m = self.parameters.tile_m;
+            // Whoever was nearer when it last spoke cannot be much farther away now.
+            let centre = here.centre(self.parameters.tile_m);
             let position = shared.here(slot).state.position;
-            let nearer = election::nearer(here, tile_m, shared.agent(slot), position, others);
-            if nearer as u64 <= u64::from(passed_over) {
+            let reach = position.distance(centre) + moved;
+            let nearer = |others: &mut dyn Iterator<Item = u32>| {
+                let heard = others.filter_map(|other| {
+                    if shared.here(other).state.position.distance(centre) > reach {
+                        return None;
+                    }
+                    let at = heard.at(other, slot, lane);
+                    (at >= stamp).then(|| {
+                        let state = &shared.moment(other, shared.step_of(at)).state;
+                        (shared.agent(other), state.position)
+                    })
+                });
+                let tile_m = self.parameters.tile_m;
+                election::nearer(here, tile_m, shared.agent(slot), position, heard) as u64
+            };
+            // Those in range now are most of those heard lately, and often enough to tell.
+            let linked = &shared.links.receivers[shared.links.range(slot)];
+            let mut count = nearer(&mut linked.iter().copied());
+            if count <= u64::from(passed_over) {
+                let others = shared.participants.iter().copied();
+                count += nearer(&mut others.filter(|other| linked.binary_search(other).is_err()));
+            }
+            if count <= u64::from(passed_over) {
                 self.take_office(shared, spoken, heard, slot, here, lane);
                 hosts[place] |= 1 << lane;
                 outcome.host_changes += u64::from(measured);
@@ -496,7 +658,7 @@ impl Hosted {
     fn incumbent(
         &self,
         shared: &Shared<'_>,
-        heard: &BeaconMatrix,
+        heard: &BeaconHistory,
         lane: usize,
         slot: u32,
         tile: Tile,
@@ -507,7 +669,7 @@ impl Hosted {
         // Its beacon may be newer than its broadcast.
         let position = match shared.slot_of(office.host.into()) {
             Some(host) => {
-                let stamp = heard.at(host, slot)[lane];
+                let stamp = heard.at(host, slot, lane);
                 if stamp > 0 && shared.step_of(stamp) > office.step {
                     shared.moment(host, shared.step_of(stamp)).state.position
                 } else {
@@ -517,13 +679,48 @@ impl Hosted {
             None => office.position,
         };
         Tile::containing(position, self.parameters.tile_m) == Some(tile)
+            && !self.hands_over(shared, heard, lane, slot, tile, position)
+    }
+
+    /// The host of `tile` at `position` hands over to somebody nearer the centre that the participant knows of.
+    fn hands_over(
+        &self,
+        shared: &Shared<'_>,
+        heard: &BeaconHistory,
+        lane: usize,
+        slot: u32,
+        tile: Tile,
+        position: Position,
+    ) -> bool {
+        let Some(handover) = self.parameters.handover else {
+            return false;
+        };
+        let tile_m = self.parameters.tile_m;
+        if position.distance(tile.centre(tile_m)) <= handover.beyond_m {
+            return false;
+        }
+        let soft = shared.prepared.timeline.soft_state;
+        shared.participants.iter().any(|&other| {
+            let step = if other == slot {
+                shared.step
+            } else {
+                match heard.at(other, slot, lane) {
+                    0 => return false,
+                    stamp => shared.step_of(stamp),
+                }
+            };
+            shared.step - step <= soft && {
+                let rival = shared.moment(other, step).state.position;
+                election::gives_way(tile, tile_m, handover, position, rival)
+            }
+        })
     }
 
     fn take_office(
         &mut self,
         shared: &Shared<'_>,
         spoken: &mut Spoken,
-        heard: &BeaconMatrix,
+        heard: &BeaconHistory,
         slot: u32,
         tile: Tile,
         lane: usize,
@@ -541,7 +738,10 @@ impl Hosted {
             now,
             inheritance,
             self.policy(),
-        );
+        )
+        .with_map(Some(
+            Arc::clone(&shared.prepared.carried) as Arc<dyn RoadMap>
+        ));
         host.handle_input(now, Input::Moved(&shared.here(slot).state));
         host.handle_input(
             now,
@@ -553,7 +753,7 @@ impl Hosted {
         let soft = shared.prepared.timeline.soft_state;
         let mut news = Vec::new();
         for &other in &shared.participants {
-            let stamp = heard.at(other, slot)[lane];
+            let stamp = heard.at(other, slot, lane);
             if other == slot || stamp == 0 || shared.step - shared.step_of(stamp) > soft {
                 continue;
             }
@@ -675,6 +875,7 @@ impl Hosted {
                                 price,
                                 epoch: host.epoch(),
                                 coverage: Vec::new(),
+                                snapshot: self.shown.as_ref().and_then(|shown| shown.take()),
                             },
                         );
                     }
@@ -700,7 +901,7 @@ impl Hosted {
         shared: &Shared<'_>,
         air: &mut Air,
         broadcasts: &[(u32, Broadcast, u32)],
-        known: &mut Matrix<Stamp>,
+        told: &mut Told,
         hosts: &mut [u16],
         lane: usize,
         receptions: &mut u64,
@@ -722,7 +923,7 @@ impl Hosted {
                 &mut receivers,
             );
             *receptions += (receivers.len() * broadcast.objects.len()) as u64;
-            self.inform_listeners(shared, *slot, broadcast, &receivers, known);
+            self.inform_listeners(shared, *slot, broadcast, &receivers, told);
             if observer.wants_deliveries() {
                 let message = Message::Broadcast(broadcast.clone());
                 tell_delivered(observer, number, shared, &message, &receivers);
@@ -744,7 +945,7 @@ impl Hosted {
         slot: u32,
         broadcast: &Broadcast,
         receivers: &[u32],
-        known: &mut Matrix<Stamp>,
+        told: &mut Told,
     ) {
         let at = self.host_of[slot as usize];
         let Some(host) = self.hosts.get_mut(at as usize) else {
@@ -781,18 +982,20 @@ impl Hosted {
             .retain(|(held, _)| now_listed.binary_search(held).is_err());
         if self.parameters.silence_refreshes {
             let unchanged = stamp(broadcast.unchanged_since);
-            for &(object, since) in &host.listed {
-                let row = known.row_mut(object);
-                for &receiver in receivers {
-                    if receiver != object && host.following[receiver as usize].1 <= since {
-                        let held = &mut row[receiver as usize];
-                        *held = (*held).max(unchanged);
-                    }
+            // Objects last listed together are known to the same receivers.
+            host.listed.sort_unstable_by_key(|&(_, since)| since);
+            for same in host.listed.chunk_by(|a, b| a.1 == b.1) {
+                let unbroken = |receiver: &u32| host.following[*receiver as usize].1 <= same[0].1;
+                let followers = receivers.iter().copied().filter(unbroken);
+                let message = told.message(shared.step, followers);
+                for &(object, _) in same {
+                    told.tell(message, object, unchanged);
                 }
             }
         }
+        let message = told.message(shared.step, receivers.iter().copied());
         for &(object, stamp) in &listed {
-            known.learn(object, receivers, stamp);
+            told.tell(message, object, stamp);
             host.listed.push((object, sequence));
         }
     }
@@ -850,7 +1053,23 @@ impl Hosted {
                     tenure: broadcast.tenure,
                     position: broadcast.position,
                 };
-                if !election::stays(broadcast.tile, self.parameters.tile_m, &mine, &theirs) {
+                let tile_m = self.parameters.tile_m;
+                let gives_way = |a: &Claim, b: &Claim| {
+                    self.parameters.handover.is_some_and(|handover| {
+                        election::gives_way(
+                            broadcast.tile,
+                            tile_m,
+                            handover,
+                            a.position,
+                            b.position,
+                        )
+                    })
+                };
+                // Whose office is handed over leaves, however long it was in office.
+                let leaves = gives_way(&mine, &theirs)
+                    || (!gives_way(&theirs, &mine)
+                        && !election::stays(broadcast.tile, tile_m, &mine, &theirs));
+                if leaves {
                     self.leave_office(receiver, hosts, lane);
                 }
             }

@@ -4,11 +4,12 @@ use covey_world::paths::RelevantObject;
 use covey_world::sight::{Observed, Sighting};
 
 use crate::air::{Air, BeaconStatistics};
-use crate::awareness::{BeaconMatrix, Matrix, Stamp};
+use crate::awareness::{BeaconHistory, Stamp, Told};
 use crate::calibrate::Margins;
 use crate::hosted::Served;
 use crate::observe::{Miss, Observer};
 use crate::outcome::{CycleRow, Deficit, Outcome};
+use crate::recording::{self, OwnSight, Relation, Relevant, Source};
 use crate::shared::Shared;
 
 /// Bins of the histogram of retention scores: 0.1 each.
@@ -65,17 +66,17 @@ fn count(flags: &[bool]) -> u64 {
 /// What an arm's participants know.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Knowledge<'a> {
-    pub(crate) beacons: &'a BeaconMatrix,
+    pub(crate) beacons: &'a BeaconHistory,
     pub(crate) lane: usize,
-    pub(crate) known: &'a Matrix<Stamp>,
+    pub(crate) told: &'a Told,
     pub(crate) oracle: bool,
 }
 
 impl Knowledge<'_> {
     /// The newest step of which `receiver` has a state of `object`, its own sensing apart.
-    fn told(&self, shared: &Shared<'_>, object: u32, receiver: u32) -> Stamp {
-        let heard = self.beacons.at(object, receiver)[self.lane];
-        let told = heard.max(self.known.at(object, receiver));
+    pub(crate) fn told(&self, shared: &Shared<'_>, object: u32, receiver: u32) -> Stamp {
+        let heard = self.beacons.at(object, receiver, self.lane);
+        let told = heard.max(self.told.at(object, receiver));
         if !self.oracle {
             return told;
         }
@@ -85,6 +86,78 @@ impl Knowledge<'_> {
             0
         };
         told.max(itself).max(shared.sensed_by_any[object as usize])
+    }
+}
+
+impl Knowledge<'_> {
+    /// What participants know of each object that matters to them, for whoever records; by vehicle, then object.
+    ///
+    /// `reported` tells reports from broadcasts; without it everything that is no beacon counts as a report.
+    pub(crate) fn record(
+        &self,
+        shared: &Shared<'_>,
+        evaluation: &Evaluation<'_>,
+        reported: Option<&Told>,
+    ) -> (Vec<Relevant>, Vec<recording::Knowledge>) {
+        let mut list = Vec::new();
+        for (place, relevant) in shared.relevant.iter() {
+            let vehicle = shared.places[place as usize];
+            let object = shared.places[relevant.object as usize];
+            if !shared.participant[vehicle as usize] {
+                continue;
+            }
+            let sensed = shared.sensed.at(object, vehicle);
+            let told = self.told(shared, object, vehicle);
+            let newest = sensed.max(told);
+            let in_time_at = |stamp| in_time(shared, stamp, relevant.deadline_us);
+            let hidden = if in_time_at(sensed) {
+                Sighting::Seen
+            } else {
+                evaluation.observed.hidden_by(place, relevant.object)
+            };
+            let age = age_us(shared, newest);
+            let source = if age.is_none() {
+                Source::Unknown
+            } else if sensed == newest {
+                Source::Sensing
+            } else if self.beacons.at(object, vehicle, self.lane) == newest {
+                Source::Beacon
+            } else if reported.is_none_or(|reported| reported.at(object, vehicle) == newest) {
+                Source::Report
+            } else {
+                Source::Broadcast
+            };
+            let missed = !in_time_at(newest);
+            let silent = !shared.participant[object as usize]
+                && !in_time_at(shared.sensed_by_any[object as usize]);
+            list.push((
+                Relevant {
+                    vehicle: shared.slots.id(vehicle),
+                    object: shared.slots.id(object),
+                    deadline_ms: (relevant.deadline_us / 1000).clamp(0, i64::from(u32::MAX)) as u32,
+                    relation: if relevant.reasons.ahead() {
+                        Relation::Ahead
+                    } else {
+                        Relation::Crossing
+                    },
+                    sight: match hidden {
+                        Sighting::Seen => OwnSight::Visible,
+                        Sighting::Building => OwnSight::Building,
+                        Sighting::Vehicle => OwnSight::Vehicle,
+                        Sighting::OutOfRange => OwnSight::Range,
+                    },
+                },
+                recording::Knowledge {
+                    source,
+                    age_ms: age.map_or(0, |age| (age / 1000) as u32),
+                    missed,
+                    seen_by_nobody: missed && silent,
+                    from: None,
+                },
+            ));
+        }
+        list.sort_by_key(|(pair, _)| (pair.vehicle, pair.object));
+        list.into_iter().unzip()
     }
 }
 
@@ -121,7 +194,7 @@ fn in_time(shared: &Shared<'_>, stamp: Stamp, deadline_us: i64) -> bool {
 }
 
 /// How old a stamp is; none where it is nothing or forgotten.
-fn age_us(shared: &Shared<'_>, stamp: Stamp) -> Option<i64> {
+pub(crate) fn age_us(shared: &Shared<'_>, stamp: Stamp) -> Option<i64> {
     if stamp == 0 {
         return None;
     }

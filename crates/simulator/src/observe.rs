@@ -2,10 +2,12 @@
 
 use covey_protocol::admission::{Decision, Score};
 use covey_protocol::messages::Message;
+use covey_protocol::snapshot::Snapshot;
 use covey_protocol::{Instant, Tile};
 use covey_world::VehicleState;
 
 use crate::outcome::CycleRow;
+use crate::recording::{Delivery, Knowledge, Relevant};
 
 /// What everyone can see of a step, whatever the arm.
 #[derive(Debug)]
@@ -41,6 +43,19 @@ pub struct HostView<'a> {
     pub epoch: u32,
     /// The coverage map.
     pub coverage: Vec<(covey_protocol::Cell, f64)>,
+    /// All that it knew, for observers that record.
+    pub snapshot: Option<Snapshot>,
+}
+
+/// A cycle of one arm in full, for observers that record.
+#[derive(Debug)]
+pub struct CycleView<'a> {
+    /// Who matters to which participant, whatever the arm; by vehicle, then object.
+    pub relevant: &'a [Relevant],
+    /// What the arm let them know of each, in the same order.
+    pub known: &'a [Knowledge],
+    /// Reports and broadcasts since the last cycle's evaluation that were carried, and who decoded them.
+    pub deliveries: &'a [Delivery],
 }
 
 /// A relevant object that a participant missed.
@@ -80,6 +95,14 @@ pub trait Observer {
 
     /// A host decided.
     fn decision(&mut self, _arm: usize, _view: &HostView<'_>) {}
+
+    /// Whether [`record`](Self::record) is to be called and decisions are to come with their snapshot.
+    fn wants_record(&self) -> bool {
+        false
+    }
+
+    /// A cycle was evaluated, in full; comes after [`cycle`](Self::cycle) of the same arm.
+    fn record(&mut self, _arm: usize, _view: &CycleView<'_>) {}
 
     /// A cycle was evaluated: the rows of its tiles, and what participants missed.
     fn cycle(&mut self, _arm: usize, _rows: &[CycleRow], _misses: &[Miss]) {}

@@ -12,17 +12,19 @@ use covey_traffic::Source;
 use covey_world::Frame;
 use thiserror::Error;
 
-use crate::air::{self, Air, BEACON, BeaconLanes, REPORT};
+use crate::air::{self, Air, BEACON, BROADCAST, BeaconLanes, REPORT};
 use crate::arm::{Arm, Contender, Strategy};
-use crate::awareness::{Matrix, Stamp};
+use crate::awareness::Told;
 use crate::calibrate::Margins;
 use crate::hosted::{Hosted, Spoken};
 use crate::metric::{self, Ledger};
-use crate::observe::{Nobody, Observer, StepView};
+use crate::observe::{CycleView, Nobody, Observer, StepView};
+use crate::omniscient::Omniscient;
 use crate::outcome::{CycleRow, Outcome, SharedOutcome, Timing};
 use crate::prepared::{Prepared, STEP_S};
+use crate::recording::{Delivery, MessageKind};
 use crate::senders::Senders;
-use crate::shared::{Shared, rebase};
+use crate::shared::{RING, Shared, rebase};
 use crate::sizes::Sizes;
 
 /// How long to run.
@@ -67,7 +69,7 @@ pub enum RunError {
     Traffic(String),
     /// The traffic ends before the measured window does.
     #[error(
-        "traffic: it ends after {found_s} s, expected {needed_s} s (warm-up and measurement); shorten them or record more"
+        "traffic: it ends after {found_s:.2} s, expected {needed_s:.2} s (warm-up and measurement); shorten them or record more"
     )]
     TooShort {
         /// What there was.
@@ -102,14 +104,14 @@ pub struct SeedOutcome {
 
 /// One arm at work.
 #[derive(Debug)]
-struct ArmRun {
+pub(crate) struct ArmRun {
     arm: Arm,
-    group: usize,
-    lane: usize,
+    pub(crate) group: usize,
+    pub(crate) lane: usize,
     kind: Kind,
     air: Air,
     /// What everyone learned from reports and broadcasts.
-    known: Matrix<Stamp>,
+    pub(crate) told: Told,
     ledger: Ledger,
     receivers: Vec<u32>,
     /// Reports of sender-side arms in this step: sender, objects, bytes.
@@ -121,6 +123,8 @@ enum Kind {
     /// Beacons only; the oracle differs in what the metric counts as known.
     Silent,
     Senders(Senders),
+    /// The yardstick; the only arm that gets the evaluator's relevance.
+    Omniscient(Omniscient),
     Hosted(Box<Hosted>),
 }
 
@@ -160,15 +164,15 @@ pub fn simulate_contenders(
 /// A run under way.
 #[derive(Debug)]
 pub(crate) struct Run<'p> {
-    shared: Shared<'p>,
+    pub(crate) shared: Shared<'p>,
     spoken: Spoken,
     sizes: Sizes,
-    arms: Vec<ArmRun>,
-    groups: Vec<BeaconLanes>,
+    pub(crate) arms: Vec<ArmRun>,
+    pub(crate) groups: Vec<BeaconLanes>,
     beacon_phase: Vec<u32>,
     report_phase: Vec<u32>,
     warmup: u32,
-    steps: u32,
+    pub(crate) steps: u32,
     outcome: SharedOutcome,
     present: metric::Presence,
     /// Relevant and missed pairs of the first arm by margin, for calibration.
@@ -184,7 +188,7 @@ impl<'p> Run<'p> {
         options: &RunOptions,
         margin_m: Option<f64>,
     ) -> Result<Self, RunError> {
-        let cycle_s = f64::from(prepared.timeline.cycle) * STEP_S;
+        let cycle_s = prepared.scenario.protocol.cycle_s;
         let cycles = |field, seconds: f64, least: f64| {
             let cycles = (seconds / cycle_s).round();
             if cycles >= least && seconds <= 100_000.0 && (cycles * cycle_s - seconds).abs() < 1e-6
@@ -229,13 +233,21 @@ impl<'p> Run<'p> {
                     Strategy::CamOnly | Strategy::Oracle => Kind::Silent,
                     Strategy::CpmEtsi => Kind::Senders(Senders::new(false)),
                     Strategy::CpmRmr => Kind::Senders(Senders::new(true)),
+                    Strategy::CpmUtility => Kind::Senders(Senders::by_utility()),
+                    Strategy::Omniscient => {
+                        Kind::Omniscient(Omniscient::new(arm.allowance.unwrap_or(0.0)))
+                    }
                     _ => {
                         let own = contender.own_policy();
                         Kind::Hosted(Box::new(Hosted::new(arm, own, seed, prepared)))
                     }
                 },
                 air: Air::new(prepared),
-                known: Matrix::default(),
+                told: Told::new(match arm.strategy {
+                    // Mitigation compares with reports that are older than the soft state.
+                    Strategy::CpmRmr => RING as u32 - 1,
+                    _ => prepared.timeline.soft_state,
+                }),
                 ledger: Ledger::new(contender.to_string(), seed),
                 receivers: Vec::new(),
                 reports: Vec::new(),
@@ -289,6 +301,14 @@ impl<'p> Run<'p> {
         traffic: &mut dyn FrameSource,
         observer: &mut dyn Observer,
     ) -> Result<SeedOutcome, RunError> {
+        if observer.wants_record() {
+            for run in &mut self.arms {
+                run.air.log = Some(Vec::new());
+                if let Kind::Hosted(hosted) = &mut run.kind {
+                    hosted.watch();
+                }
+            }
+        }
         for step in 0..self.steps {
             self.step(step, traffic, observer)?;
         }
@@ -331,13 +351,19 @@ impl<'p> Run<'p> {
         let measured = step >= self.warmup;
         if self.shared.advance(step, measured) {
             for run in &mut self.arms {
-                run.known.each(rebase);
-                if let Kind::Senders(senders) = &mut run.kind {
-                    senders.included.each(rebase);
+                run.told.each(rebase);
+                match &mut run.kind {
+                    Kind::Silent | Kind::Omniscient(_) => {}
+                    Kind::Senders(senders) => senders.included.each(rebase),
+                    Kind::Hosted(hosted) => {
+                        if let Some(reported) = &mut hosted.reported {
+                            reported.each(rebase);
+                        }
+                    }
                 }
             }
             for group in &mut self.groups {
-                group.heard.each(|lanes| lanes.iter_mut().for_each(rebase));
+                group.heard.each(rebase);
             }
         }
         if step == self.warmup {
@@ -361,8 +387,12 @@ impl<'p> Run<'p> {
             self.measure(observer);
             self.shared.timing.metric_s += clock.elapsed().as_secs_f64();
         }
+        let evaluated = self.shared.is_decision();
         for run in &mut self.arms {
             run.air.end();
+            if let Some(log) = run.air.log.as_mut().filter(|_| evaluated) {
+                log.clear();
+            }
         }
         Ok(())
     }
@@ -381,22 +411,26 @@ impl<'p> Run<'p> {
             self.report_phase[slot as usize] = steps(p.report_phase(agent));
         }
         for group in &mut self.groups {
-            group.heard.grow(size);
             group.hosts.resize(size, 0);
+            if shared.is_sensing() {
+                let timeline = &shared.prepared.timeline;
+                let keep = timeline.soft_state.div_ceil(timeline.beacon) + 2;
+                group.heard.begin_interval(size, keep as usize);
+            }
             for &slot in &shared.left {
                 group.heard.clear(slot);
             }
         }
         for run in &mut self.arms {
-            run.known.grow(size);
+            run.told.begin(shared.step, size);
             let group = &mut self.groups[run.group];
             match &mut run.kind {
-                Kind::Silent => {}
+                Kind::Silent | Kind::Omniscient(_) => {}
                 Kind::Senders(senders) => senders.included.grow(size),
                 Kind::Hosted(hosted) => hosted.begin(shared, &mut group.hosts, run.lane),
             }
             for &slot in &shared.left {
-                run.known.clear(slot);
+                run.told.clear(slot);
                 if let Kind::Senders(senders) = &mut run.kind {
                     senders.included.clear(slot);
                 }
@@ -523,7 +557,7 @@ impl<'p> Run<'p> {
                 let links = shared.links.range(slot);
                 let receivers: Vec<u32> = shared.links.receivers[links]
                     .iter()
-                    .filter(|&&place| heard.at(slot, place)[run.lane] == stamp)
+                    .filter(|&&place| heard.at(slot, place, run.lane) == stamp)
                     .map(|&place| shared.slots.id(place))
                     .collect();
                 let message = Message::Beacon(beacon);
@@ -545,7 +579,7 @@ impl<'p> Run<'p> {
             }
             match &run.kind {
                 Kind::Silent => {}
-                Kind::Senders(_) => {
+                Kind::Senders(_) | Kind::Omniscient(_) => {
                     for (slot, objects, _) in &run.reports {
                         let message = Message::Report(report(shared, *slot, objects));
                         observer.message(number, shared.now(), tile(*slot), &message);
@@ -568,7 +602,7 @@ impl<'p> Run<'p> {
             let carried = std::mem::take(&mut run.air.carried);
             match &mut run.kind {
                 Kind::Silent => {}
-                Kind::Senders(_) => {
+                Kind::Senders(_) | Kind::Omniscient(_) => {
                     let reception = air::reception(shared, REPORT);
                     let stamp = shared.stamp(shared.sensed_step);
                     for ((sender, objects, bytes), &carried) in run.reports.iter().zip(&carried) {
@@ -582,8 +616,10 @@ impl<'p> Run<'p> {
                             &mut run.receivers,
                         );
                         run.ledger.receptions += (run.receivers.len() * objects.len()) as u64;
+                        let receivers = run.receivers.iter().copied();
+                        let message = run.told.message(shared.step, receivers);
                         for &object in objects {
-                            run.known.learn(object, &run.receivers, stamp);
+                            run.told.tell(message, object, stamp);
                         }
                         if observer.wants_deliveries() {
                             let message = Message::Report(report(shared, *sender, objects));
@@ -597,7 +633,7 @@ impl<'p> Run<'p> {
                         shared,
                         &mut run.air,
                         &carried,
-                        &mut run.known,
+                        &mut run.told,
                         &mut run.ledger.receptions,
                         number,
                         observer,
@@ -612,6 +648,21 @@ impl<'p> Run<'p> {
     /// Hosts are found, decide, and broadcast.
     fn serve(&mut self, measured: bool, observer: &mut dyn Observer) {
         for (number, run) in self.arms.iter_mut().enumerate() {
+            if let Kind::Omniscient(omniscient) = &mut run.kind {
+                // Relevance is found only in the measured window.
+                if measured {
+                    omniscient.choose(&self.shared, &run.told);
+                }
+                run.air.offers.clear();
+                let thinning = air::thinning(&self.shared, BROADCAST);
+                for &(slot, reporters) in &omniscient.commands {
+                    let bytes = self.sizes.commands(reporters);
+                    run.air
+                        .offer(&self.shared, &thinning, slot, BROADCAST, bytes, 0);
+                }
+                run.air.carry();
+                continue;
+            }
             let Kind::Hosted(hosted) = &mut run.kind else {
                 continue;
             };
@@ -655,7 +706,7 @@ impl<'p> Run<'p> {
                 &self.shared,
                 &mut run.air,
                 &broadcasts,
-                &mut run.known,
+                &mut run.told,
                 &mut group.hosts,
                 run.lane,
                 &mut run.ledger.receptions,
@@ -678,7 +729,7 @@ impl<'p> Run<'p> {
             let knowledge = metric::Knowledge {
                 beacons: &self.groups[run.group].heard,
                 lane: run.lane,
-                known: &run.known,
+                told: &run.told,
                 oracle: run.arm.strategy == Strategy::Oracle,
             };
             if let (0, Some(margins)) = (number, &mut self.margins) {
@@ -693,8 +744,43 @@ impl<'p> Run<'p> {
                 number,
                 observer,
             );
+            if observer.wants_record() {
+                let reported = match &run.kind {
+                    Kind::Hosted(hosted) => hosted.reported.as_ref(),
+                    _ => None,
+                };
+                let (relevant, known) = knowledge.record(&self.shared, &evaluation, reported);
+                let deliveries = run.air.log.as_deref().unwrap_or_default();
+                observer.record(
+                    number,
+                    &CycleView {
+                        relevant: &relevant,
+                        known: &known,
+                        deliveries: &deliveries_by_id(&self.shared, deliveries),
+                    },
+                );
+            }
         }
     }
+}
+
+/// Deliveries of places as deliveries of vehicles.
+fn deliveries_by_id(shared: &Shared<'_>, log: &[(u32, u8, Vec<u32>)]) -> Vec<Delivery> {
+    log.iter()
+        .map(|(sender, class, receivers)| {
+            let mut receivers: Vec<u32> = receivers.iter().map(|&r| shared.slots.id(r)).collect();
+            receivers.sort_unstable();
+            Delivery {
+                sender: shared.slots.id(*sender),
+                kind: if *class == REPORT {
+                    MessageKind::Report
+                } else {
+                    MessageKind::Broadcast
+                },
+                receivers,
+            }
+        })
+        .collect()
 }
 
 /// A sender-side report, as a message.
@@ -758,7 +844,7 @@ impl ArmRun {
                     let said = senders.compose(
                         shared,
                         slot,
-                        &self.known,
+                        &self.told,
                         &group.heard,
                         self.lane,
                         &mut objects,
@@ -770,11 +856,31 @@ impl ArmRun {
                     }
                 }
             }
+            Kind::Omniscient(omniscient) => {
+                self.reports.clear();
+                let thinning = air::thinning(shared, REPORT);
+                let phase = shared.phase();
+                for (&slot, objects) in &omniscient.plan {
+                    if report_phase[slot as usize] == phase && shared.participant[slot as usize] {
+                        // What it no longer sees it cannot report.
+                        let seen = shared.seen.of(slot);
+                        let objects: Vec<u32> = objects
+                            .iter()
+                            .copied()
+                            .filter(|object| seen.contains(object))
+                            .collect();
+                        let bytes = sizes.report(objects.len(), true);
+                        self.air.offer(shared, &thinning, slot, REPORT, bytes, 0);
+                        self.reports.push((slot, objects, bytes));
+                    }
+                }
+            }
             Kind::Hosted(hosted) => {
                 hosted.report(
                     shared,
                     spoken,
                     &group.heard,
+                    &self.told,
                     self.lane,
                     &mut self.air,
                     sizes,

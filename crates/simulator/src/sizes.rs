@@ -16,6 +16,7 @@ pub(crate) struct Sizes {
     object: f64,
     withdrawn: f64,
     contributor: f64,
+    requested: f64,
 }
 
 impl Sizes {
@@ -26,6 +27,7 @@ impl Sizes {
             object: p.object_bytes,
             withdrawn: p.withdrawn_bytes,
             contributor: p.contributor_bytes,
+            requested: p.requested_bytes,
         }
     }
 
@@ -40,13 +42,19 @@ impl Sizes {
         whole(self.message + sensor + self.object * objects as f64)
     }
 
+    /// Commands to reporters, without objects.
+    pub(crate) fn commands(&self, reporters: usize) -> u32 {
+        whole(self.message + self.contributor * reporters as f64)
+    }
+
     /// A host's broadcast.
     pub(crate) fn broadcast(&self, broadcast: &Broadcast) -> u32 {
         whole(
             self.message
                 + self.object * broadcast.objects.len() as f64
                 + self.withdrawn * broadcast.withdrawn.len() as f64
-                + self.contributor * broadcast.contributors.len() as f64,
+                + self.contributor * broadcast.contributors.len() as f64
+                + self.requested * broadcast.requested.len() as f64,
         )
     }
 }

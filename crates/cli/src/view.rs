@@ -1,0 +1,93 @@
+//! `covey view`: the page that shows a recorded run.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use clap::Args;
+use covey_simulator::recording::{Reader, RecordingError, files_in};
+use covey_viewer::{Library, McapError, Server, write_mcap};
+
+use crate::failure::{Failure, note, print};
+
+/// Show a recorded run in the browser
+///
+/// Serves the page and the recordings of DIR on the loopback address until it is stopped (Ctrl-C). Everything is in this
+/// program: nothing is loaded from elsewhere, and nothing but the page and the recordings can be read through it.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    covey view examples/blind-junction\n  \
+    covey view out --port 7400 --no-open\n  \
+    covey view out/seed-1.covey --mcap seed-1.mcap")]
+pub(crate) struct Arguments {
+    /// A folder with recordings (files that end in .covey), or one recording
+    #[arg(value_name = "DIR")]
+    path: PathBuf,
+    /// The port; 0 takes any free one
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    port: u16,
+    /// Only print the address, do not start a browser
+    #[arg(long)]
+    no_open: bool,
+    /// Write the recording as MCAP to FILE (Foxglove opens it) instead of showing it
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["port", "no_open"])]
+    mcap: Option<PathBuf>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    if let Some(out) = &arguments.mcap {
+        return export(arguments, out);
+    }
+    let library = Library::open(&arguments.path).map_err(failure)?;
+    let names: Vec<String> = library.names().map(str::to_string).collect();
+    let server =
+        Server::bind(arguments.port, library).map_err(|e| Failure::Input(e.to_string()))?;
+    print(&format!("{}\n", server.url()))?;
+    note(&format!(
+        "{}: open the address above; Ctrl-C stops.",
+        names.join(", ")
+    ));
+    if !arguments.no_open {
+        open(&server.url());
+    }
+    server.run();
+    Ok(())
+}
+
+fn export(arguments: &Arguments, out: &std::path::Path) -> Result<(), Failure> {
+    let files = files_in(&arguments.path).map_err(failure)?;
+    let [file] = files.as_slice() else {
+        return Err(Failure::input(
+            arguments.path.display(),
+            format!("{} recordings, expected one: name its file", files.len()),
+        ));
+    };
+    let mut reader = Reader::open(file).map_err(failure)?;
+    write_mcap(&mut reader, out).map_err(|error| match error {
+        McapError::Recording(error) => failure(error),
+        other => Failure::Other(other.to_string()),
+    })?;
+    Ok(())
+}
+
+fn failure(error: RecordingError) -> Failure {
+    Failure::Input(error.to_string())
+}
+
+/// Starts the person's browser; where there is none, the address is on the screen anyway.
+fn open(url: &str) {
+    let program = if cfg!(target_os = "macos") {
+        "open"
+    } else {
+        "xdg-open"
+    };
+    let mut command = Command::new(program);
+    command
+        .arg(url)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    if let Ok(mut child) = command.spawn() {
+        // Wait elsewhere, so that no dead process stays behind.
+        std::thread::spawn(move || child.wait());
+    }
+}

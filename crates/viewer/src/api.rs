@@ -1,0 +1,193 @@
+//! What can be asked for.
+//!
+//! | path | answer |
+//! |---|---|
+//! | `/`, `/app.js`, ... | the web app |
+//! | `/api/recordings` | `[{"name", "scenario", "seed", "arms"}]`, by number |
+//! | `/api/R/manifest`, `/api/R/world` | JSON |
+//! | `/api/R/motion/CHUNK`, `/api/R/relevance/CHUNK`, `/api/R/arm/ARM/CHUNK` | a block, unpacked |
+//! | `/api/R/tiles/ARM` | JSON: every tile of an arm over time |
+//! | `/api/R/decision/ARM/CYCLE/HOST` | the snapshot that the host decided on, the decision made again from it, and what was recorded |
+//! | `/api/R/snapshot/ARM/CYCLE/HOST` | the snapshot alone, as a file for `covey decide` |
+
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use covey_simulator::recording::{Kind, Reader, RecordingError, files_in};
+use serde_json::json;
+
+use crate::assets;
+use crate::http::Answer;
+
+/// The recordings that are served.
+#[derive(Debug)]
+pub struct Library {
+    recordings: Vec<Recording>,
+}
+
+#[derive(Debug)]
+struct Recording {
+    name: String,
+    reader: Mutex<Reader>,
+}
+
+impl Library {
+    /// Opens the recordings of a folder, or the one recording that `path` is.
+    ///
+    /// # Errors
+    /// There is none, or one of them cannot be read.
+    pub fn open(path: &Path) -> Result<Self, RecordingError> {
+        let mut recordings = Vec::new();
+        for file in files_in(path)? {
+            let name = file.file_stem().unwrap_or_default();
+            recordings.push(Recording {
+                name: name.to_string_lossy().into_owned(),
+                reader: Mutex::new(Reader::open(&file)?),
+            });
+        }
+        Ok(Self { recordings })
+    }
+
+    /// Names of the recordings.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.recordings
+            .iter()
+            .map(|recording| recording.name.as_str())
+    }
+
+    pub(crate) fn answer(&self, path: &str) -> Answer {
+        if let Some(asset) = assets::find(path) {
+            return Answer::ok(asset.content_type, asset.bytes.to_vec());
+        }
+        let mut parts = path.split('/').skip(1);
+        if parts.next() != Some("api") {
+            return nothing();
+        }
+        let parts: Vec<&str> = parts.collect();
+        if parts == ["recordings"] {
+            return self.list();
+        }
+        let Some((number, rest)) = parts.split_first() else {
+            return nothing();
+        };
+        let recording = number
+            .parse()
+            .ok()
+            .and_then(|n: usize| self.recordings.get(n));
+        let Some(recording) = recording else {
+            return Answer::text(404, "there is no recording of that number");
+        };
+        // A thread that panicked while reading leaves the reader as it was: reads seek first.
+        let mut reader = recording
+            .reader
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        match answer(&mut reader, rest) {
+            Ok(Some(answer)) => answer,
+            Ok(None) => nothing(),
+            Err(error) => Answer::text(422, &error.to_string()),
+        }
+    }
+
+    fn list(&self) -> Answer {
+        let list: Vec<_> = self
+            .recordings
+            .iter()
+            .map(|recording| {
+                let reader = recording
+                    .reader
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner);
+                let header = &reader.manifest().header;
+                let arms: Vec<_> = header.arms.iter().map(|arm| arm.name.as_str()).collect();
+                json!({"name": recording.name, "scenario": header.scenario, "seed": header.seed, "arms": arms})
+            })
+            .collect();
+        Answer::json(json!(list).to_string())
+    }
+}
+
+fn nothing() -> Answer {
+    Answer::text(404, "there is nothing here")
+}
+
+fn answer(reader: &mut Reader, parts: &[&str]) -> Result<Option<Answer>, RecordingError> {
+    let block = |bytes: Option<Vec<u8>>| bytes.map(|b| Answer::ok("application/octet-stream", b));
+    let n = |text: &str| text.parse::<u32>().ok();
+    let arm_of = |text: &str| text.parse::<u16>().ok();
+    match *parts {
+        ["manifest"] => Ok(serde_json::to_string(reader.manifest())
+            .ok()
+            .map(Answer::json)),
+        ["world"] => Ok(Some(Answer::ok("application/json", reader.world()?))),
+        ["motion", chunk] => match n(chunk) {
+            Some(chunk) => Ok(block(reader.block(Kind::Motion, 0, chunk)?)),
+            None => Ok(None),
+        },
+        ["relevance", chunk] => match n(chunk) {
+            Some(chunk) => Ok(block(reader.block(Kind::Relevance, 0, chunk)?)),
+            None => Ok(None),
+        },
+        ["arm", arm, chunk] => match (arm_of(arm), n(chunk)) {
+            (Some(arm), Some(chunk)) => Ok(block(reader.block(Kind::Arm, arm, chunk)?)),
+            _ => Ok(None),
+        },
+        ["tiles", arm] => match arm_of(arm) {
+            Some(arm) => {
+                let bytes = reader.block(Kind::Tiles, arm, 0)?;
+                Ok(bytes.map(|bytes| Answer::ok("application/json", bytes)))
+            }
+            None => Ok(None),
+        },
+        [what @ ("decision" | "snapshot"), arm, cycle, host] => {
+            let (Some(arm), Some(cycle), Ok(host)) = (arm_of(arm), n(cycle), host.parse()) else {
+                return Ok(None);
+            };
+            decision(reader, what == "snapshot", arm, cycle, host)
+        }
+        _ => Ok(None),
+    }
+}
+
+fn decision(
+    reader: &mut Reader,
+    snapshot_only: bool,
+    arm: u16,
+    cycle: u32,
+    host: u64,
+) -> Result<Option<Answer>, RecordingError> {
+    let Some(recorded) = reader.decision(arm, cycle, host)? else {
+        return Ok(Some(Answer::text(
+            404,
+            "that host decided nothing in that cycle",
+        )));
+    };
+    let snapshot = &recorded.snapshot;
+    if snapshot_only {
+        let mut answer = Answer::json(snapshot.to_json());
+        answer.save_as = Some(format!("snapshot-arm{arm}-cycle{cycle}-host{host}.json"));
+        return Ok(Some(answer));
+    }
+    let changes: Vec<_> = recorded
+        .changes
+        .iter()
+        .map(|c| {
+            json!({"action": c.action.name(), "id": c.id.0, "because": c.because.name(), "score": c.score})
+        })
+        .collect();
+    let outcome = snapshot.decide();
+    if let Some(what) = outcome.overflow() {
+        return Ok(Some(Answer::text(
+            422,
+            &format!("{what} is not a finite number: the recorded snapshot makes no sense"),
+        )));
+    }
+    let body = json!({
+        "cycle": cycle,
+        "tile": recorded.tile,
+        "snapshot": snapshot.to_value(),
+        "decision": outcome,
+        "recorded": {"changes": changes, "binding": recorded.binding.name()},
+    });
+    Ok(Some(Answer::json(body.to_string())))
+}

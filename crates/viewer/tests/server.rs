@@ -1,0 +1,185 @@
+//! The server as a stranger meets it: over a socket.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+
+use covey_simulator::recording::Reader;
+use covey_simulator::recording::synthetic::{self, Plan};
+use covey_viewer::{Library, Server, write_mcap};
+
+fn made_up(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    let plan = Plan {
+        vehicles: 40,
+        seconds: 3,
+        arms: vec!["proposed@0.4".into(), "cpm-rmr".into()],
+    };
+    synthetic::write(&folder.join("run.covey"), &plan).unwrap();
+    std::fs::write(folder.join("secret.txt"), "not for you").unwrap();
+    folder
+}
+
+/// A served folder and the port.
+fn serve(name: &str) -> u16 {
+    let library = Library::open(&made_up(name)).unwrap();
+    let server = Server::bind(0, library).unwrap();
+    let url = server.url();
+    assert!(url.starts_with("http://127.0.0.1:"), "{url}");
+    std::thread::spawn(move || server.run());
+    let port = url.trim_end_matches('/').rsplit(':').next().unwrap();
+    port.parse().unwrap()
+}
+
+/// Sends bytes and gives the answer: head as text, and body.
+fn send(port: u16, bytes: &[u8]) -> (String, Vec<u8>) {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    stream.write_all(bytes).unwrap();
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    let end = answer.windows(4).position(|w| w == b"\r\n\r\n");
+    let (head, body) = answer.split_at(end.map_or(answer.len(), |end| end + 4));
+    (String::from_utf8_lossy(head).into_owned(), body.to_vec())
+}
+
+fn get(port: u16, path: &str) -> (String, Vec<u8>) {
+    let request =
+        format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n");
+    send(port, request.as_bytes())
+}
+
+#[test]
+fn the_page_and_the_recording_are_served_with_a_policy() {
+    let port = serve("served");
+    for path in [
+        "/",
+        "/app.js",
+        "/app.css",
+        "/icon.svg",
+        "/api/recordings",
+        "/api/0/manifest",
+        "/api/0/world",
+        "/api/0/motion/0",
+        "/api/0/relevance/1",
+        "/api/0/arm/1/0",
+        "/api/0/tiles/0",
+    ] {
+        let (head, body) = get(port, path);
+        assert!(head.starts_with("HTTP/1.1 200 "), "{path}: {head}");
+        assert!(
+            head.contains("Content-Security-Policy: default-src 'none'"),
+            "{head}"
+        );
+        assert!(
+            head.contains(&format!("Content-Length: {}\r\n", body.len())),
+            "{head}"
+        );
+    }
+    let (_, page) = get(port, "/");
+    let page = String::from_utf8(page).unwrap();
+    assert!(
+        !page.contains("http://") && !page.contains("https://"),
+        "the page loads something from elsewhere"
+    );
+}
+
+#[test]
+fn a_decision_is_explained_and_its_snapshot_can_be_saved() {
+    let port = serve("explained");
+    let (_, body) = get(port, "/api/0/arm/0/0");
+    assert!(!body.is_empty());
+    let mut reader = Reader::open(&made_up("explained-file").join("run.covey")).unwrap();
+    let (cycle, host) = reader.deciders(0, 0).unwrap()[3];
+    let (head, body) = get(port, &format!("/api/0/decision/0/{cycle}/{host}"));
+    assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
+    let answer: serde_json::Value = serde_json::from_slice(&body).unwrap();
+    assert_eq!(answer["decision"]["schema"], "covey.decision/1");
+    assert_eq!(answer["decision"]["host"], host);
+    let (head, body) = get(port, &format!("/api/0/snapshot/0/{cycle}/{host}"));
+    assert!(head.contains("Content-Disposition: attachment"), "{head}");
+    let saved: serde_json::Value = serde_json::from_slice(&body).unwrap();
+    assert_eq!(saved, answer["snapshot"]);
+    assert_eq!(saved["schema"], "covey.snapshot/1");
+}
+
+#[test]
+fn nothing_else_can_be_reached() {
+    let port = serve("closed");
+    for path in [
+        "/secret.txt",
+        "/../secret.txt",
+        "/api/0/../secret.txt",
+        "/api/0/motion/..%2f..%2fsecret.txt",
+        "/%2e%2e/secret.txt",
+        "//etc/passwd",
+        "/api/1/manifest",
+        "/api/0/motion/99",
+        "/api/0/motion/-1",
+        "/api/0/decision/0/0/99999",
+        "/api/99999999999999999999/manifest",
+        "/api",
+        "/run.covey",
+    ] {
+        let (head, body) = get(port, path);
+        assert!(head.starts_with("HTTP/1.1 404 "), "{path}: {head}");
+        assert!(!String::from_utf8_lossy(&body).contains("not for you"));
+    }
+    let strange = format!("GET / HTTP/1.0\r\nHost: elsewhere.example:{port}\r\n\r\n");
+    let (head, _) = send(
+        port,
+        format!(
+            "{}",
+            strange.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n")
+        )
+        .as_bytes(),
+    );
+    assert!(head.starts_with("HTTP/1.1 403 "), "{head}");
+}
+
+#[test]
+fn garbage_is_refused_and_the_next_one_is_served() {
+    let port = serve("garbage");
+    let (head, _) = send(port, b"POST / HTTP/1.1\r\n\r\n");
+    assert!(
+        head.starts_with("HTTP/1.1 405 ") && head.contains("Allow: GET"),
+        "{head}"
+    );
+    let (head, _) = send(
+        port,
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
+    );
+    assert!(head.starts_with("HTTP/1.1 400 "), "{head}");
+    let (head, _) = send(port, &[b'A'; 100_000]);
+    assert!(head.is_empty() || head.starts_with("HTTP/1.1 4"), "{head}");
+    let (head, _) = get(port, "/");
+    assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
+}
+
+/// Reads the file with Foxglove's own library for Python: topics, messages, indexes.
+#[test]
+fn a_recording_becomes_an_mcap_file_that_foxglove_reads() {
+    let folder = made_up("mcap");
+    let mut reader = Reader::open(&folder.join("run.covey")).unwrap();
+    let out = folder.join("run.mcap");
+    let count = write_mcap(&mut reader, &out).unwrap();
+    // The map once, and per arm and cycle the vehicles and the numbers.
+    assert_eq!(count, 1 + 2 * 2 * 15);
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let output = std::process::Command::new(here.join("../../.venv/bin/python"))
+        .arg(here.join("tests/mcap/read.py"))
+        .arg(&out)
+        .output()
+        .expect("`cargo xtask test setup` installs the library");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        "/cpm-rmr/cycle covey.Cycle 15 15\n\
+         /cpm-rmr/vehicles foxglove.SceneUpdate 15 15\n\
+         /map foxglove.SceneUpdate 1 1\n\
+         /proposed@0.4/cycle covey.Cycle 15 15\n\
+         /proposed@0.4/vehicles foxglove.SceneUpdate 15 15\n"
+    );
+}

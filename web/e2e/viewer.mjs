@@ -1,0 +1,227 @@
+// The viewer in a real browser: everything that a person does with it, and what it must not do.
+// usage: node viewer.mjs NPM_FOLDER URL COVEY FOLDER_FOR_PICTURES [LARGE_URL]
+// Prints one line of JSON with what was measured; any failed expectation ends it with an error.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { accessSync, constants, mkdirSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { delimiter, join, resolve } from "node:path";
+
+const [npm, url, covey, pictures, largeUrl] = process.argv.slice(2);
+const { chromium } = createRequire(resolve(npm, "package.json"))("playwright-core");
+mkdirSync(pictures, { recursive: true });
+
+function program(name) {
+  for (const path of (process.env.PATH ?? "").split(delimiter)) {
+    const file = join(path, name);
+    try {
+      accessSync(file, constants.X_OK);
+      return file;
+    } catch {
+      // Not here.
+    }
+  }
+  throw new Error(`${name} is not on the PATH; cargo xtask test setup installs it`);
+}
+
+const complaints = [];
+const measured = {};
+
+async function open(browser, address, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1366, height: 768 }, ...options });
+  const page = await context.newPage();
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") complaints.push(`${address}: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => complaints.push(`${address}: ${error.message}`));
+  page.on("request", (request) => {
+    if (!request.url().startsWith(url) && !(largeUrl && request.url().startsWith(largeUrl))) complaints.push(`a request to ${request.url()}`);
+  });
+  const begin = Date.now();
+  await page.goto(address);
+  await page.waitForFunction(() => document.documentElement.dataset.ready === "true" && window.covey.hosts !== undefined);
+  await page.waitForFunction(() => window.covey.frames.length > 0);
+  return { page, opened: Date.now() - begin };
+}
+
+const now = (page) => page.evaluate(() => window.covey.now());
+const picture = (page, name) => page.screenshot({ path: join(pictures, `${name}.png`) });
+/** The numbers behind an arm's name in the list. */
+const armOf = (page, start) =>
+  page.evaluate((start) => [...document.querySelectorAll("#arm option")].findIndex((o) => o.textContent.startsWith(start)), start);
+
+async function hostsOf(page) {
+  await page.waitForFunction(() => window.covey.hosts().length > 0);
+  return page.evaluate(() => window.covey.hosts());
+}
+
+const browser = await chromium.launch({ executablePath: program("chromium"), args: ["--no-sandbox"] });
+try {
+  // Opens, and plays.
+  const { page, opened } = await open(browser, url);
+  measured.opened_ms = opened;
+  const proposed = await armOf(page, "proposed");
+  assert.ok(proposed >= 0, "the recording has an arm `proposed`");
+  await page.selectOption("#arm", String(proposed));
+  const start = await now(page);
+  await page.click("#play");
+  await page.waitForFunction((t) => window.covey.now().time > t + 0.6, start.time);
+  await page.click("#play");
+  const paused = await now(page);
+  assert.equal(paused.playing, false);
+
+  // Scrubs, by the slider and by keys.
+  const last = Number(await page.getAttribute("#slider", "max"));
+  const first = Number(await page.getAttribute("#slider", "min"));
+  const middle = Math.floor((first + last) / 2);
+  await page.fill("#slider", String(middle));
+  assert.equal((await now(page)).cycle, middle);
+  await page.locator("body").press("ArrowRight");
+  assert.equal((await now(page)).cycle, middle + 1);
+  await page.locator("body").press("ArrowLeft");
+  assert.equal((await now(page)).cycle, middle);
+  await page.locator("body").press("]");
+  assert.equal(await page.inputValue("#speed"), "2");
+  await page.locator("body").press("[");
+
+  // Finds a moment at which a host admits somebody, clicks that host, and asks `covey decide` about it.
+  const found = await page.evaluate(
+    async ({ arm, first, last, middle }) => {
+      for (let i = 0; i <= last - first; i++) {
+        const cycle = first + ((middle - first + i) % (last - first + 1));
+        document.querySelector("#slider").value = String(cycle);
+        document.querySelector("#slider").dispatchEvent(new Event("input"));
+        for (let wait = 0; wait < 100; wait++) {
+          await new Promise((done) => setTimeout(done, 20));
+          if (window.covey.hosts().length > 0) break;
+        }
+        for (const host of window.covey.hosts()) {
+          const answer = await fetch(`/api/0/decision/${arm}/${cycle}/${host.id}`);
+          const { decision } = await answer.json();
+          if (decision.changes.some((change) => change.action === "admit") && decision.scores.length > 2) return { cycle, host: host.id };
+        }
+      }
+      return null;
+    },
+    { arm: proposed, first, last, middle },
+  );
+  assert.ok(found, "some host admits somebody in this recording");
+  const spot = (await hostsOf(page)).find((host) => host.id === found.host);
+  await page.mouse.click(spot.x, spot.y);
+  await page.waitForSelector(".decision tbody tr");
+  assert.equal((await now(page)).selected, found.host);
+  const admitted = await page.getAttribute(".decision tr.admit", "data-agent");
+  const [download] = await Promise.all([page.waitForEvent("download"), page.click("a.export")]);
+  const file = join(pictures, "snapshot.json");
+  await download.saveAs(file);
+  const decided = JSON.parse(execFileSync(covey, ["decide", "--json", file], { encoding: "utf8" }));
+  const winner = decided.changes.find((change) => change.action === "admit");
+  assert.equal(admitted, String(winner.id), "the page and `covey decide` admit the same vehicle");
+  assert.equal(decided.host, found.host);
+  const shown = await page.$$eval(".decision tbody tr", (rows) => rows.map((row) => [...row.children].slice(0, 10).map((cell) => cell.textContent)));
+  assert.equal(shown.length, decided.scores.length);
+  const text = execFileSync(covey, ["decide", file], { encoding: "utf8" });
+  const flat = text.split("\n").map((line) => line.trim().split(/\s+/).slice(0, 10).join(" "));
+  for (const row of shown) assert.ok(flat.includes(row.join(" ")), `row ${row.join(" ")} is in the table of covey decide:\n${text}`);
+  for (const line of await page.$$eval(".verdict p", (all) => all.map((p) => p.textContent))) assert.ok(text.includes(line), `${line}\n${text}`);
+  await page.hover(".decision tbody tr:nth-child(2)");
+  await picture(page, "why-host");
+
+  // A vehicle: what it knows.
+  await page.click(".decision tbody tr:nth-child(2) button");
+  await page.waitForSelector(".vehicle h2");
+  await page.waitForFunction(() => !document.querySelector(".vehicle").textContent.includes("Loading"));
+  assert.match(await page.textContent(".vehicle"), /relevant object|No object is relevant/);
+  await picture(page, "why-vehicle");
+
+  // Keys find hosts, too.
+  await page.locator("body").press("Escape");
+  assert.equal((await now(page)).selected, null);
+  await page.locator("body").press("n");
+  assert.notEqual((await now(page)).selected, null);
+
+  // Two arms side by side, locked in time and view.
+  const other = await armOf(page, "cpm-rmr");
+  await page.selectOption("#versus", String(other));
+  assert.deepEqual((await now(page)).arms, [proposed, other]);
+  await page.waitForFunction(() => document.querySelectorAll(".counter .total").length === 2);
+  const box = await page.locator(".map canvas").nth(1).boundingBox();
+  const before = await now(page);
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  await page.mouse.wheel(0, -300);
+  await page.waitForFunction((scale) => window.covey.now().eye.scale > scale, before.eye.scale);
+  await page.fill("#slider", String(last));
+  await page.waitForFunction((cycle) => window.covey.now().cycle === cycle, last);
+  await page.waitForFunction(() => document.querySelectorAll(".counter .total").length === 2);
+  const counters = await page.$$eval(".counter", (all) => all.map((c) => c.textContent));
+  assert.match(counters[0], /^proposed.*\d+ of \d+ missed/);
+  assert.match(counters[1], /^cpm-rmr.*\d+ of \d+ missed/);
+  // The counters are those of the manifest, summed here.
+  const sums = await page.evaluate(async () => {
+    const m = await (await fetch("/api/0/manifest")).json();
+    return m.curves.map((curve) => `${curve.missed.reduce((a, b) => a + b, 0)} of ${curve.relevant.reduce((a, b) => a + b, 0)} missed`);
+  });
+  assert.ok(counters[0].includes(sums[proposed]), `${counters[0]} has ${sums[proposed]}`);
+  assert.ok(counters[1].includes(sums[other]), `${counters[1]} has ${sums[other]}`);
+  await page.fill("#slider", String(middle));
+  await page.waitForTimeout(400);
+  await picture(page, "compare");
+
+  // The moment in the address is the moment on another screen.
+  const address = page.url();
+  const there = await now(page);
+  const friend = await open(browser, address);
+  const arrived = await now(friend.page);
+  assert.ok(Math.abs(arrived.time - there.time) < 0.006, `${arrived.time} is ${there.time}`);
+  assert.deepEqual(arrived.arms, there.arms);
+  assert.equal(arrived.selected, there.selected);
+  assert.ok(Math.abs(arrived.eye.scale / there.eye.scale - 1) < 1e-3);
+  await friend.page.close();
+  await page.close();
+
+  // Dark, and on a tablet: nothing is wider than the screen.
+  const tablet = await open(browser, address, { viewport: { width: 820, height: 1100 }, colorScheme: "dark" });
+  assert.equal(await tablet.page.evaluate(() => document.documentElement.dataset.theme), "dark");
+  const [wide, seen] = await tablet.page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
+  assert.ok(wide <= seen, `${wide} <= ${seen}`);
+  await tablet.page.waitForTimeout(500);
+  await picture(tablet.page, "tablet-dark");
+  // Whatever can be operated has a name.
+  const nameless = await tablet.page.$$eval("button, select, input, canvas[tabindex]", (all) =>
+    all.filter((e) => !(e.getAttribute("aria-label") || e.textContent.trim() || e.closest("label")?.textContent.trim())).map((e) => e.outerHTML),
+  );
+  assert.deepEqual(nameless, []);
+  await tablet.page.close();
+
+  if (largeUrl) {
+    const { page: large, opened: openedLarge } = await open(browser, largeUrl);
+    measured.large_opened_ms = openedLarge;
+    await picture(large, "large");
+    await large.locator("body").press("n");
+    await large.click("#play");
+    // All script of the page, decoding of chunks and tables included, as the browser counts it.
+    const session = await large.context().newCDPSession(large);
+    await session.send("Performance.enable");
+    const script = async () => {
+      const { metrics } = await session.send("Performance.getMetrics");
+      return [metrics.find((m) => m.name === "ScriptDuration").value * 1000, await large.evaluate(() => window.covey.drawn)];
+    };
+    const [from, drawnFrom] = await script();
+    await large.waitForTimeout(5000);
+    const [to, drawnTo] = await script();
+    measured.all_script_ms_per_frame = (to - from) / (drawnTo - drawnFrom);
+    await picture(large, "large-host");
+    const frames = await large.evaluate(() => window.covey.frames.slice(-400));
+    frames.sort((a, b) => a - b);
+    const at = (part) => frames[Math.min(frames.length - 1, Math.floor(part * frames.length))];
+    measured.frames = frames.length;
+    measured.script_ms = { median: at(0.5), p95: at(0.95), max: at(1) };
+    measured.vehicles = await large.evaluate(async () => (await (await fetch("/api/0/manifest")).json()).vehicles.length);
+    await large.close();
+  }
+} finally {
+  await browser.close();
+}
+assert.deepEqual(complaints, []);
+writeFileSync(join(pictures, "measured.json"), JSON.stringify(measured, null, 2));
+console.log(JSON.stringify(measured));
