@@ -112,6 +112,22 @@ const COMPONENTS: &[Component] = &[
         },
     },
     Component {
+        name: "slurm",
+        purpose: "the job scheduler that sweeps as job arrays are tested with, two nodes on this machine",
+        probe: (&["slurmctld", "-V"], "slurm"),
+        source: Source::Apt {
+            packages: &["slurm-wlm"],
+        },
+    },
+    Component {
+        name: "munge",
+        purpose: "what Slurm's daemons know each other by",
+        probe: (&["munged", "--version"], "munge"),
+        source: Source::Apt {
+            packages: &["munge"],
+        },
+    },
+    Component {
         name: "mcap",
         purpose: "Foxglove's reader, which exported recordings are tested against",
         probe: (

@@ -124,6 +124,11 @@ pub(crate) const STEPS: &[Step] = &[
         run: no_std::run,
     },
     Step {
+        name: "example",
+        summary: "a crate outside the workspace builds and runs a policy of its own",
+        run: own_policy,
+    },
+    Step {
         name: "fuzz",
         summary: "every fuzz target: its corpus, then a short random run",
         run: |root, report| {
@@ -163,6 +168,42 @@ impl Step {
         let begin = Instant::now();
         (self.run)(root, report);
         begin.elapsed()
+    }
+}
+
+/// Builds and runs `examples/own-policy` with the workspace's versions of everything and its target folder.
+fn own_policy(root: &Path, report: &mut Report) {
+    let folder = root.join("examples/own-policy");
+    if let Err(error) = std::fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")) {
+        report.fail(&format!(
+            "cannot copy Cargo.lock to {}: {error}",
+            folder.display()
+        ));
+        return;
+    }
+    let target = match metadata::target_folder(root) {
+        Ok(target) => target,
+        Err(error) => return report.fail(&error),
+    };
+    let output = report.call_for_output(cargo(
+        root,
+        &[
+            "run",
+            "--manifest-path",
+            "examples/own-policy/Cargo.toml",
+            "--target-dir",
+            &target,
+            "--",
+            "scenarios/tamagawa/scenario.toml",
+            "1.2",
+            "0.6",
+        ],
+    ));
+    for arm in ["cam-only", "proposed@0.4", "most-uncovered@0.4"] {
+        match output.lines().find(|line| line.starts_with(arm)) {
+            Some(line) => report.tell(line),
+            None => report.fail(&format!("the example says nothing of {arm}")),
+        }
     }
 }
 

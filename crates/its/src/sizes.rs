@@ -5,6 +5,8 @@
 
 use crate::cpm::{OBJECTS_MAX, SEGMENTS_MAX};
 use crate::frame::HEADERS_LEN;
+use crate::fused::{CONTRIBUTORS_MAX, WITHDRAWN_MAX};
+use crate::wire::DEFAULT_MAX_BYTES;
 
 /// Bits of an object with velocity and three extents: options 15, id 16, time 12, position 61, velocity 46, extents 39,
 /// quality 4.
@@ -30,6 +32,9 @@ const CAM_BITS: usize = 322;
 /// A low-frequency container without path points: choice 1, role 4, lights 8, number of points 6.
 const LOW_FREQUENCY_BITS: usize = 19;
 
+/// Bits of a path point with a time: position 51, option and extension bit, time 16.
+const PATH_POINT_BITS: usize = 69;
+
 /// Bytes of an open type: its length takes one byte below 128, else two.
 const fn open_type(bytes: usize) -> usize {
     if bytes < 128 { bytes + 1 } else { bytes + 2 }
@@ -38,9 +43,13 @@ const fn open_type(bytes: usize) -> usize {
 /// Bytes of a CAM, with a low-frequency container of no path points where asked, and a digest of `digest` bytes.
 #[must_use]
 pub const fn cam(low_frequency: bool, digest: Option<usize>) -> usize {
+    cam_with_path(low_frequency, 0, digest)
+}
+
+const fn cam_with_path(low_frequency: bool, points: usize, digest: Option<usize>) -> usize {
     let mut bits = CAM_BITS;
     if low_frequency {
-        bits += LOW_FREQUENCY_BITS;
+        bits += LOW_FREQUENCY_BITS + PATH_POINT_BITS * points;
     }
     if let Some(digest) = digest {
         // An octet string of 1 to 255 bytes has its length in 8 bits.
@@ -104,4 +113,96 @@ pub fn on_air(content: CpmContent, max_bytes: usize) -> Option<usize> {
         }
         Some(total)
     })
+}
+
+/// The size model `uper`: bytes on the air of what the protocol sends, GeoNetworking and BTP-B of each message included.
+///
+/// A few additions and divisions a message. It is exact where the objects have a velocity and three extents, as simulated
+/// ones have, and where they lie within the reach of a CPM; an object without some of these takes less.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Model {
+    /// The longest CPM in bytes, GeoNetworking and BTP-B not counted; what is longer is split.
+    pub max_bytes: usize,
+    /// Points of the path history in a low-frequency container.
+    pub path_points: usize,
+    /// Sensors that a vehicle tells of.
+    pub sensors: usize,
+}
+
+impl Default for Model {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Model {
+    /// As [`Wire`](crate::Wire) writes messages by default: CPMs of at most 1394 bytes, no path history, one sensor.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            max_bytes: DEFAULT_MAX_BYTES,
+            path_points: 0,
+            sensors: 1,
+        }
+    }
+
+    /// A CAM, with a digest of so many bytes, and with a low-frequency container (every 0.5 s).
+    #[must_use]
+    pub const fn cam(&self, digest_bytes: Option<usize>, low_frequency: bool) -> usize {
+        let points = if low_frequency { self.path_points } else { 0 };
+        HEADERS_LEN + cam_with_path(low_frequency, points, digest_bytes)
+    }
+
+    /// A CAM as it is on average, where two in ten have a low-frequency container: those of one vehicle within a second.
+    #[must_use]
+    pub fn mean_cam(&self, digest_bytes: Option<usize>) -> f64 {
+        let (with, without) = (self.cam(digest_bytes, true), self.cam(digest_bytes, false));
+        (2.0 * with as f64 + 8.0 * without as f64) / 10.0
+    }
+
+    /// A report of so many objects, with sensor information (once a second) or without.
+    #[must_use]
+    pub fn cpm(&self, objects: usize, sensor_information: bool) -> usize {
+        self.total(CpmContent {
+            objects,
+            sensors: if sensor_information { self.sensors } else { 0 },
+            fused: None,
+        })
+    }
+
+    /// A host's fused state.
+    #[must_use]
+    pub fn fused(&self, objects: usize, withdrawn: usize, contributors: usize) -> usize {
+        self.total(CpmContent {
+            objects,
+            sensors: 0,
+            fused: Some((
+                contributors.min(CONTRIBUTORS_MAX),
+                withdrawn.min(WITHDRAWN_MAX),
+            )),
+        })
+    }
+
+    /// Simulations go on where a real sender would have to choose: more than eight messages are counted as if there could be
+    /// more, and lists that fill a message by themselves as one message.
+    fn total(&self, content: CpmContent) -> usize {
+        if let Some(bytes) = on_air(content, self.max_bytes) {
+            return bytes;
+        }
+        let length = |objects| {
+            let part = CpmContent { objects, ..content };
+            cpm(part, true).unwrap_or(usize::MAX)
+        };
+        let most = (1..=OBJECTS_MAX)
+            .rev()
+            .find(|&objects| length(objects) <= self.max_bytes)
+            .unwrap_or(OBJECTS_MAX);
+        let (full, rest) = (content.objects / most, content.objects % most);
+        let last = if rest > 0 || full == 0 {
+            HEADERS_LEN + length(rest)
+        } else {
+            0
+        };
+        full * (HEADERS_LEN + length(most)) + last
+    }
 }

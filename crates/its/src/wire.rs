@@ -62,11 +62,14 @@ pub struct CpmOptions {
     pub max_bytes: usize,
 }
 
+/// The longest CPM unless told otherwise, see [`CpmOptions`].
+pub(crate) const DEFAULT_MAX_BYTES: usize = 1_394;
+
 impl Default for CpmOptions {
     fn default() -> Self {
         Self {
             sensors: Vec::new(),
-            max_bytes: 1_394,
+            max_bytes: DEFAULT_MAX_BYTES,
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use covey_its::cam::{PathPoint, WirePosition};
 use covey_its::cpm::{CpmObject, OFFSET_MAX, VELOCITY_MAX};
+use covey_its::sizes::Model;
 use covey_its::{
     Cam, CarriedDigest, Cpm, CpmOptions, EarthPosition, EncodeError, FusedState, ItsTime, Sensor,
     TangentPlane, Wire, decode_frame, frame,
@@ -259,6 +260,38 @@ proptest! {
         let back = wire.report(&read).unwrap();
         prop_assert_eq!((back.sender, back.at), (report.sender, report.at));
         assert_same(&report.objects, &back.objects, 0.011);
+    }
+
+    #[test]
+    fn the_size_model_is_exact_for_what_a_simulation_sends(
+        state in states(), digest in option(digests()), seen in prop::collection::vec(objects(), 0..150),
+        contributors in 0..30_usize, withdrawn in 0..40_usize, flag: bool,
+    ) {
+        let plane = plane();
+        let wire = Wire::new(&plane, zero());
+        let model = Model::new();
+        let at = Instant::from_millis(10_000);
+        let beacon = Beacon { sender: AgentId(1), at, state, digest };
+        let cam = wire.cam(&beacon, flag.then_some(&[])).unwrap().encode().unwrap();
+        let digest_bytes = beacon.digest.as_ref().map(CoverageDigest::encoded_len);
+        prop_assert_eq!(model.cam(digest_bytes, flag), cam.len() + frame::HEADERS_LEN);
+        let on_air = |cpms: Vec<Cpm>| cpms.iter().map(|cpm| cpm.encode().unwrap().len() + frame::HEADERS_LEN).sum::<usize>();
+        let state = AgentState { position: Position::new(0.0, 0.0), ..state };
+        let sensor = Sensor { id: 1, kind: 12, range: Some(1_500) };
+        let sensors = if flag { vec![sensor] } else { vec![] };
+        let report = Report { sender: AgentId(1), at, objects: seen.clone() };
+        let sent = wire.report_cpms(&report, &state, &CpmOptions { sensors, ..CpmOptions::default() }).unwrap();
+        prop_assert_eq!(sent.left_out, 0);
+        prop_assert_eq!(model.cpm(seen.len(), flag), on_air(sent.messages));
+        let host = Broadcast {
+            position: Position::new(0.0, 0.0),
+            contributors: (0..contributors as u64).map(AgentId).collect(),
+            withdrawn: (0..withdrawn as u64).map(ObjectId).collect(),
+            objects: seen.clone(),
+            ..broadcast(0)
+        };
+        let sent = wire.broadcast_cpms(&host, &CpmOptions::default()).unwrap();
+        prop_assert_eq!(model.fused(seen.len(), withdrawn, contributors), on_air(sent.messages));
     }
 
     #[test]

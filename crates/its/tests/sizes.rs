@@ -108,6 +108,36 @@ fn the_size_model_is_exact() {
 }
 
 #[test]
+fn the_model_goes_on_where_a_sender_would_have_to_choose() {
+    let model = sizes::Model::new();
+    // 41 bytes, 43 with a low-frequency container, 57 with a digest of 13 bytes; 44 bytes of GeoNetworking and BTP.
+    assert_eq!(model.cam(None, false), 85);
+    assert_eq!(model.cam(Some(13), true), 103);
+    assert!((model.mean_cam(Some(13)) - 101.4).abs() < 1e-9);
+    let nine = sizes::Model {
+        path_points: 9,
+        ..model
+    };
+    let encoded = cam(Some(9), None).encode().unwrap().len();
+    assert_eq!(nine.cam(None, true), encoded + HEADERS_LEN);
+    // 450 objects are more than eight messages; each further one costs what it costs in a full message.
+    let mut last = 0;
+    for objects in 0..=3_000 {
+        let bytes = model.cpm(objects, true);
+        assert!(bytes > last, "{objects} objects in {bytes} bytes");
+        last = bytes;
+    }
+    assert!((24.0..28.0).contains(&(last as f64 / 3_000.0)), "{last}");
+    // Lists that no message of 1394 bytes can hold.
+    assert!(model.fused(10, 1_000, 0) > 2_000);
+    assert_eq!(
+        model.fused(10, 5_000, 300),
+        model.fused(10, 1_023, 255),
+        "no list is longer than its field"
+    );
+}
+
+#[test]
 fn the_documented_sizes_are_those_of_encoded_messages() {
     let documentation = include_str!("../../../docs/messages.md");
     let mut table = String::from("| CAM | message | with GN + BTP | letter |\n|---|---|---|---|\n");

@@ -3,7 +3,7 @@
 use covey_radio::draw::{Draws, Purpose};
 use covey_radio::{CollisionRow, LANES, LaneReception, LaneRow, LoadMeter, Offer, Reception};
 
-use crate::awareness::BeaconMatrix;
+use crate::awareness::{BeaconHistory, Stamp};
 use crate::outcome::{DISTANCE_BIN_M, DISTANCE_BINS, Mean, Traffic};
 use crate::prepared::{Prepared, STEP_S};
 use crate::shared::Shared;
@@ -276,7 +276,7 @@ impl Default for BeaconStatistics {
 #[derive(Debug)]
 pub(crate) struct BeaconLanes {
     /// When each receiver last heard each sender.
-    pub(crate) heard: BeaconMatrix,
+    pub(crate) heard: BeaconHistory,
     rows: Vec<LaneRow>,
     listening: Vec<[f32; LANES]>,
     /// Lanes in which a place hosts.
@@ -291,7 +291,7 @@ pub(crate) struct BeaconLanes {
 impl BeaconLanes {
     pub(crate) fn new(lanes: usize) -> Self {
         Self {
-            heard: BeaconMatrix::default(),
+            heard: BeaconHistory::default(),
             rows: Vec::new(),
             listening: Vec::new(),
             hosts: Vec::new(),
@@ -314,7 +314,6 @@ impl BeaconLanes {
             self.listening[slot as usize][lane] = air.listening[slot as usize];
         }
         self.hosts.resize(size, 0);
-        self.heard.grow(size);
         self.heard_by_hosts.clear();
     }
 
@@ -348,30 +347,16 @@ impl BeaconLanes {
                 .agent(sender)
                 .mixed()
                 .is_multiple_of(u64::from(shared.prepared.scenario.evaluation.sample_one_in));
-        let row = self.heard.row_mut(sender);
-        let mut counts = [0u16; LANES];
-        for ((&place, hits), link) in places.iter().zip(&mut self.hits).zip(links) {
+        for hits in &mut self.hits {
             *hits &= carried;
-            let bits = *hits;
-            let held = &mut row[place as usize];
-            if sampled {
-                let bin =
-                    ((f64::from(link.distance_m) / DISTANCE_BIN_M) as usize).min(DISTANCE_BINS - 1);
-                for (lane, statistics) in self.statistics.iter_mut().enumerate() {
-                    statistics.reception[bin][0] += 1;
-                    if bits >> lane & 1 != 0 {
-                        statistics.reception[bin][1] += 1;
-                        if held[lane] > 0 {
-                            let gap = f64::from(stamp - held[lane]) * STEP_S;
-                            statistics.gaps[bin].add(gap);
-                        }
-                    }
-                }
-            }
-            for lane in 0..LANES {
-                let hit = bits >> lane & 1;
-                held[lane] = if hit != 0 { stamp } else { held[lane] };
-                counts[lane] += hit;
+        }
+        if sampled {
+            self.note(shared, sender, stamp);
+        }
+        let mut counts = [0u16; LANES];
+        for (&place, &bits) in places.iter().zip(&self.hits) {
+            for (lane, count) in counts.iter_mut().enumerate() {
+                *count += bits >> lane & 1;
             }
             let mut hosts = bits & self.hosts[place as usize];
             while hosts != 0 {
@@ -382,6 +367,29 @@ impl BeaconLanes {
         }
         for (sum, count) in delivered.iter_mut().zip(counts) {
             *sum += u64::from(count);
+        }
+        self.heard.push(sender, stamp, places, &self.hits);
+    }
+
+    /// Adds a sampled sender's beacon to the statistics.
+    fn note(&mut self, shared: &Shared<'_>, sender: u32, stamp: Stamp) {
+        let range = shared.links.range(sender);
+        let places = &shared.links.receivers[range.clone()];
+        let links = &shared.links.links[range];
+        for ((&place, &bits), link) in places.iter().zip(&self.hits).zip(links) {
+            let distance = f64::from(link.distance_m);
+            let bin = ((distance / DISTANCE_BIN_M) as usize).min(DISTANCE_BINS - 1);
+            for (lane, statistics) in self.statistics.iter_mut().enumerate() {
+                statistics.reception[bin][0] += 1;
+                if bits >> lane & 1 != 0 {
+                    statistics.reception[bin][1] += 1;
+                    let before = self.heard.at(sender, place, lane);
+                    if before > 0 {
+                        let gap = f64::from(stamp - before) * STEP_S;
+                        statistics.gaps[bin].add(gap);
+                    }
+                }
+            }
         }
     }
 }

@@ -1,11 +1,12 @@
 //! What everyone knows: the newest step whose state of an object a receiver holds.
 //!
-//! Age is all that the metric asks for, and the newest state always wins, so knowledge is a matrix of step numbers, by object
-//! and receiver. Zero stands for never. A test compares it with the protocol's listener.
+//! Age is all that the metric asks for, and the newest state always wins, so knowledge is a step number for each object and
+//! receiver. It is asked for a thousand times less often than it changes: so what is kept is who received which message and
+//! what the message told, and the answer is looked up. A test compares it with the protocol's listener.
 
-use covey_radio::LANES;
+use std::collections::VecDeque;
 
-/// Steps are kept in 16 bits; the run moves its origin before they run out.
+/// Steps are kept in 16 bits; the run moves its origin before they run out. Zero stands for never.
 pub(crate) type Stamp = u16;
 
 /// Square matrix by object and receiver, growing with the places.
@@ -63,16 +64,203 @@ impl<T: Copy + Default> Matrix<T> {
     }
 }
 
-/// Beacons heard, of up to [`LANES`] arms side by side.
-pub(crate) type BeaconMatrix = Matrix<[Stamp; LANES]>;
+/// Beacons heard, of up to sixteen arms side by side: for each sender and beacon interval, the receivers and in which arms
+/// they heard it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct BeaconHistory {
+    /// The last intervals, the newest in front.
+    intervals: VecDeque<Interval>,
+}
 
-impl Matrix<Stamp> {
-    /// The receivers learn that the object was sensed at `stamp`.
-    pub(crate) fn learn(&mut self, object: u32, receivers: &[u32], stamp: Stamp) {
-        let row = self.row_mut(object);
-        for &receiver in receivers {
-            let held = &mut row[receiver as usize];
-            *held = (*held).max(stamp);
+/// The beacons of one interval: each sender's row.
+#[derive(Debug, Clone, Default)]
+struct Interval {
+    /// By sender: stamp of its beacon, and where its row lies. No beacon where the stamp is zero.
+    rows: Vec<(Stamp, u32, u32)>,
+    /// Receivers' places, ascending within a row.
+    receivers: Vec<u32>,
+    /// Arms in which they heard it.
+    masks: Vec<u16>,
+}
+
+impl BeaconHistory {
+    /// Begins a new interval and forgets all but the last `keep` of them.
+    pub(crate) fn begin_interval(&mut self, size: usize, keep: usize) {
+        let mut interval = if self.intervals.len() >= keep {
+            self.intervals.pop_back().unwrap_or_default()
+        } else {
+            Interval::default()
+        };
+        interval.rows.clear();
+        interval.rows.resize(size, (0, 0, 0));
+        interval.receivers.clear();
+        interval.masks.clear();
+        self.intervals.push_front(interval);
+    }
+
+    /// Notes who heard a beacon; receivers ascend.
+    pub(crate) fn push(&mut self, sender: u32, stamp: Stamp, receivers: &[u32], masks: &[u16]) {
+        if let Some(interval) = self.intervals.front_mut() {
+            if interval.rows.len() <= sender as usize {
+                interval.rows.resize(sender as usize + 1, (0, 0, 0));
+            }
+            let begin = interval.receivers.len() as u32;
+            interval.rows[sender as usize] = (stamp, begin, begin + receivers.len() as u32);
+            interval.receivers.extend_from_slice(receivers);
+            interval.masks.extend_from_slice(masks);
+        }
+    }
+
+    /// When `receiver` last heard `sender` in the arm of `lane`, as far back as intervals are kept.
+    pub(crate) fn at(&self, sender: u32, receiver: u32, lane: usize) -> Stamp {
+        for interval in &self.intervals {
+            let Some(&(stamp, begin, end)) = interval.rows.get(sender as usize) else {
+                continue;
+            };
+            if stamp == 0 {
+                continue;
+            }
+            let row = begin as usize..end as usize;
+            if let Ok(at) = interval.receivers[row.clone()].binary_search(&receiver)
+                && interval.masks[row][at] >> lane & 1 != 0
+            {
+                return stamp;
+            }
+        }
+        0
+    }
+
+    /// Forgets a place, as sender and as receiver.
+    pub(crate) fn clear(&mut self, slot: u32) {
+        for interval in &mut self.intervals {
+            let Interval {
+                rows,
+                receivers,
+                masks,
+            } = interval;
+            if let Some(row) = rows.get_mut(slot as usize) {
+                row.0 = 0;
+            }
+            for &(_, begin, end) in rows.iter() {
+                let row = begin as usize..end as usize;
+                if let Ok(at) = receivers[row].binary_search(&slot) {
+                    masks[begin as usize + at] = 0;
+                }
+            }
+        }
+    }
+
+    /// Moves all stamps.
+    pub(crate) fn each(&mut self, f: impl Fn(&mut Stamp)) {
+        for interval in &mut self.intervals {
+            interval.rows.iter_mut().for_each(|row| f(&mut row.0));
+        }
+    }
+}
+
+/// What an arm's messages told, as far back as they matter: who received each, and which objects it spoke of.
+#[derive(Debug, Clone)]
+pub(crate) struct Told {
+    /// Steps for which messages are kept.
+    memory: u32,
+    /// Number of the oldest message kept.
+    first: u64,
+    /// Step and receivers (a bit each) of every message kept.
+    messages: VecDeque<(u32, Vec<u64>)>,
+    /// Buffers to use again.
+    spare: Vec<Vec<u64>>,
+    /// By object: message and stamp.
+    of: Vec<Vec<(u64, Stamp)>>,
+}
+
+impl Told {
+    /// Messages are kept for `memory` steps.
+    pub(crate) fn new(memory: u32) -> Self {
+        Self {
+            memory,
+            first: 0,
+            messages: VecDeque::new(),
+            spare: Vec::new(),
+            of: Vec::new(),
+        }
+    }
+
+    /// Makes room, and lets go of messages that are too old at `step`.
+    pub(crate) fn begin(&mut self, step: u32, size: usize) {
+        if self.of.len() < size {
+            self.of.resize_with(size, Vec::new);
+        }
+        while let Some((at, _)) = self.messages.front()
+            && at + self.memory < step
+        {
+            self.first += 1;
+            if let Some((_, bits)) = self.messages.pop_front() {
+                self.spare.push(bits);
+            }
+        }
+    }
+
+    /// A message of `step` that `receivers` decoded; gives its number for [`tell`](Self::tell).
+    pub(crate) fn message(&mut self, step: u32, receivers: impl Iterator<Item = u32>) -> u64 {
+        let mut bits = self.spare.pop().unwrap_or_default();
+        bits.clear();
+        bits.resize(self.of.len().div_ceil(64), 0);
+        for receiver in receivers {
+            bits[receiver as usize / 64] |= 1 << (receiver % 64);
+        }
+        self.messages.push_back((step, bits));
+        self.first + self.messages.len() as u64 - 1
+    }
+
+    /// A message told that `object` was sensed at `stamp`.
+    pub(crate) fn tell(&mut self, message: u64, object: u32, stamp: Stamp) {
+        let first = self.first;
+        let told = &mut self.of[object as usize];
+        // What is too old goes when the list would grow.
+        if told.len() == told.capacity() {
+            told.retain(|&(message, _)| message >= first);
+        }
+        told.push((message, stamp));
+    }
+
+    /// The newest step of which `receiver` was told a state of `object`.
+    pub(crate) fn at(&self, object: u32, receiver: u32) -> Stamp {
+        let Some(told) = self.of.get(object as usize) else {
+            return 0;
+        };
+        let mut newest = 0;
+        for &(message, stamp) in told.iter().rev() {
+            if message < self.first {
+                // Messages are told in order.
+                break;
+            }
+            if stamp > newest {
+                let bits = &self.messages[(message - self.first) as usize].1;
+                let word = bits.get(receiver as usize / 64).copied().unwrap_or(0);
+                if word >> (receiver % 64) & 1 != 0 {
+                    newest = stamp;
+                }
+            }
+        }
+        newest
+    }
+
+    /// Forgets a place, as object and as receiver.
+    pub(crate) fn clear(&mut self, slot: u32) {
+        if let Some(told) = self.of.get_mut(slot as usize) {
+            told.clear();
+        }
+        for (_, bits) in &mut self.messages {
+            if let Some(word) = bits.get_mut(slot as usize / 64) {
+                *word &= !(1 << (slot % 64));
+            }
+        }
+    }
+
+    /// Moves all stamps.
+    pub(crate) fn each(&mut self, f: impl Fn(&mut Stamp)) {
+        for told in &mut self.of {
+            told.iter_mut().for_each(|entry| f(&mut entry.1));
         }
     }
 }
@@ -82,17 +270,56 @@ mod tests {
     use super::*;
 
     #[test]
-    fn knowledge_survives_growth_and_is_forgotten_on_leaving() {
+    fn a_matrix_keeps_what_it_holds_when_it_grows() {
         let mut matrix = Matrix::<Stamp>::default();
         matrix.grow(2);
-        matrix.learn(1, &[0], 7);
-        matrix.learn(1, &[0], 5);
+        matrix.row_mut(1)[0] = 7;
         matrix.grow(5);
-        matrix.learn(1, &[4], 9);
+        matrix.row_mut(1)[4] = 9;
         assert_eq!((matrix.at(1, 0), matrix.at(1, 4)), (7, 9));
         matrix.clear(0);
         assert_eq!((matrix.at(1, 0), matrix.at(1, 4)), (0, 9));
         matrix.clear(1);
         assert_eq!(matrix.at(1, 4), 0);
+    }
+
+    #[test]
+    fn the_newest_told_state_counts_until_it_is_forgotten() {
+        let mut told = Told::new(20);
+        told.begin(1, 100);
+        let first = told.message(1, [3, 70].into_iter());
+        told.tell(first, 5, 2);
+        let second = told.message(2, [3].into_iter());
+        told.tell(second, 5, 1);
+        assert_eq!((told.at(5, 3), told.at(5, 70), told.at(5, 4)), (2, 2, 0));
+        told.clear(70);
+        assert_eq!(told.at(5, 70), 0);
+        told.begin(22, 100);
+        assert_eq!(told.at(5, 3), 1);
+        told.begin(23, 100);
+        assert_eq!(told.at(5, 3), 0);
+        // Lists do not grow with what is forgotten.
+        for step in 23..2_000 {
+            told.begin(step, 100);
+            let message = told.message(step, [1].into_iter());
+            told.tell(message, 5, step as Stamp);
+        }
+        assert!(told.of[5].capacity() <= 128, "{}", told.of[5].capacity());
+        assert_eq!(told.at(5, 1), 1_999);
+    }
+
+    #[test]
+    fn beacons_are_found_by_sender_receiver_and_arm() {
+        let mut history = BeaconHistory::default();
+        history.begin_interval(4, 2);
+        history.push(2, 5, &[0, 3], &[0b01, 0b11]);
+        history.begin_interval(4, 2);
+        history.push(2, 7, &[0, 3], &[0b10, 0b00]);
+        assert_eq!([history.at(2, 0, 0), history.at(2, 0, 1)], [5, 7]);
+        assert_eq!([history.at(2, 3, 0), history.at(2, 1, 0)], [5, 0]);
+        history.clear(3);
+        assert_eq!([history.at(2, 3, 0), history.at(2, 0, 0)], [0, 5]);
+        history.begin_interval(4, 2);
+        assert_eq!([history.at(2, 0, 0), history.at(2, 0, 1)], [0, 7]);
     }
 }

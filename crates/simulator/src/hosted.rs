@@ -20,7 +20,7 @@ use covey_protocol::{
 
 use crate::air::{self, Air, BROADCAST, REPORT};
 use crate::arm::{Arm, PolicyMaker, Strategy};
-use crate::awareness::{BeaconMatrix, Matrix, Stamp};
+use crate::awareness::{BeaconHistory, Stamp, Told};
 use crate::observe::{HostView, Observer};
 use crate::outcome::{Binding, Outcome};
 use crate::policies::RandomChoice;
@@ -175,7 +175,9 @@ pub(crate) struct Hosted {
     /// Set where someone records.
     shown: Option<Shown>,
     /// Where someone records, what was learned from reports alone: it tells them from broadcasts.
-    pub(crate) reported: Option<Matrix<Stamp>>,
+    pub(crate) reported: Option<Told>,
+    /// Steps for which messages matter.
+    soft_state: u32,
     arm: Arm,
     own_policy: Option<PolicyMaker>,
     seed: u64,
@@ -215,6 +217,7 @@ impl Hosted {
         Self {
             shown: None,
             reported: None,
+            soft_state: prepared.timeline.soft_state,
             arm,
             own_policy,
             seed,
@@ -233,7 +236,7 @@ impl Hosted {
     /// Someone records: hosts keep what they were shown.
     pub(crate) fn watch(&mut self) {
         self.shown = Some(Shown::default());
-        self.reported = Some(Matrix::default());
+        self.reported = Some(Told::new(self.soft_state));
     }
 
     fn policy(&self) -> Box<dyn Policy> {
@@ -284,7 +287,7 @@ impl Hosted {
         self.offices.resize_with(size, Vec::new);
         self.vacant.resize(size, None);
         if let Some(reported) = &mut self.reported {
-            reported.grow(size);
+            reported.begin(shared.step, size);
             for &slot in &shared.left {
                 reported.clear(slot);
             }
@@ -312,7 +315,7 @@ impl Hosted {
         &mut self,
         shared: &Shared<'_>,
         spoken: &mut Spoken,
-        heard: &BeaconMatrix,
+        heard: &BeaconHistory,
         lane: usize,
         air: &mut Air,
         sizes: &Sizes,
@@ -336,7 +339,7 @@ impl Hosted {
                     .iter()
                     .filter(|object| {
                         shared.slot_of(object.id).is_none_or(|object| {
-                            let stamp = heard.at(object, slot)[lane];
+                            let stamp = heard.at(object, slot, lane);
                             stamp == 0 || shared.step - shared.step_of(stamp) > soft
                         })
                     })
@@ -411,7 +414,7 @@ impl Hosted {
         shared: &Shared<'_>,
         air: &mut Air,
         carried: &[bool],
-        known: &mut Matrix<Stamp>,
+        told: &mut Told,
         receptions: &mut u64,
         number: usize,
         observer: &mut dyn Observer,
@@ -431,11 +434,16 @@ impl Hosted {
                 &mut receivers,
             );
             *receptions += (receivers.len() * report.objects.len()) as u64;
+            let message = told.message(shared.step, receivers.iter().copied());
+            let mut by_report = self.reported.as_mut().map(|reported| {
+                let message = reported.message(shared.step, receivers.iter().copied());
+                (reported, message)
+            });
             for object in &report.objects {
                 if let Some(object) = shared.slot_of(object.id) {
-                    known.learn(object, &receivers, stamp);
-                    if let Some(reported) = &mut self.reported {
-                        reported.learn(object, &receivers, stamp);
+                    told.tell(message, object, stamp);
+                    if let Some((reported, message)) = &mut by_report {
+                        reported.tell(*message, object, stamp);
                     }
                 }
             }
@@ -491,13 +499,20 @@ impl Hosted {
         &mut self,
         shared: &Shared<'_>,
         spoken: &mut Spoken,
-        heard: &BeaconMatrix,
+        heard: &BeaconHistory,
         hosts: &mut [u16],
         lane: usize,
         outcome: &mut Outcome,
         measured: bool,
     ) {
         let soft = shared.prepared.timeline.soft_state;
+        let fastest = shared
+            .frame
+            .vehicles
+            .iter()
+            .fold(0.0, |fastest: f64, v| fastest.max(v.speed));
+        // A vehicle may have been a little faster than the fastest is now.
+        let moved = (fastest + 15.0) * self.parameters.soft_state_s;
         for &slot in &shared.participants {
             let place = slot as usize;
             let tile = shared.tile[place];
@@ -527,17 +542,32 @@ impl Hosted {
             }
             let passed_over = (shared.step - since.max(started)) / soft.max(1);
             let stamp = shared.stamp(shared.step - soft.min(shared.step)).max(1);
-            let others = shared.participants.iter().filter_map(|&other| {
-                let at = heard.at(other, slot)[lane];
-                (at >= stamp && other != slot).then(|| {
-                    let state = &shared.moment(other, shared.step_of(at)).state;
-                    (shared.agent(other), state.position)
-                })
-            });
-            let tile_m = self.parameters.tile_m;
+            // Whoever was nearer when it last spoke cannot be much farther away now.
+            let centre = here.centre(self.parameters.tile_m);
             let position = shared.here(slot).state.position;
-            let nearer = election::nearer(here, tile_m, shared.agent(slot), position, others);
-            if nearer as u64 <= u64::from(passed_over) {
+            let reach = position.distance(centre) + moved;
+            let nearer = |others: &mut dyn Iterator<Item = u32>| {
+                let heard = others.filter_map(|other| {
+                    if shared.here(other).state.position.distance(centre) > reach {
+                        return None;
+                    }
+                    let at = heard.at(other, slot, lane);
+                    (at >= stamp).then(|| {
+                        let state = &shared.moment(other, shared.step_of(at)).state;
+                        (shared.agent(other), state.position)
+                    })
+                });
+                let tile_m = self.parameters.tile_m;
+                election::nearer(here, tile_m, shared.agent(slot), position, heard) as u64
+            };
+            // Those in range now are most of those heard lately, and often enough to tell.
+            let linked = &shared.links.receivers[shared.links.range(slot)];
+            let mut count = nearer(&mut linked.iter().copied());
+            if count <= u64::from(passed_over) {
+                let others = shared.participants.iter().copied();
+                count += nearer(&mut others.filter(|other| linked.binary_search(other).is_err()));
+            }
+            if count <= u64::from(passed_over) {
                 self.take_office(shared, spoken, heard, slot, here, lane);
                 hosts[place] |= 1 << lane;
                 outcome.host_changes += u64::from(measured);
@@ -549,7 +579,7 @@ impl Hosted {
     fn incumbent(
         &self,
         shared: &Shared<'_>,
-        heard: &BeaconMatrix,
+        heard: &BeaconHistory,
         lane: usize,
         slot: u32,
         tile: Tile,
@@ -560,7 +590,7 @@ impl Hosted {
         // Its beacon may be newer than its broadcast.
         let position = match shared.slot_of(office.host.into()) {
             Some(host) => {
-                let stamp = heard.at(host, slot)[lane];
+                let stamp = heard.at(host, slot, lane);
                 if stamp > 0 && shared.step_of(stamp) > office.step {
                     shared.moment(host, shared.step_of(stamp)).state.position
                 } else {
@@ -576,7 +606,7 @@ impl Hosted {
         &mut self,
         shared: &Shared<'_>,
         spoken: &mut Spoken,
-        heard: &BeaconMatrix,
+        heard: &BeaconHistory,
         slot: u32,
         tile: Tile,
         lane: usize,
@@ -606,7 +636,7 @@ impl Hosted {
         let soft = shared.prepared.timeline.soft_state;
         let mut news = Vec::new();
         for &other in &shared.participants {
-            let stamp = heard.at(other, slot)[lane];
+            let stamp = heard.at(other, slot, lane);
             if other == slot || stamp == 0 || shared.step - shared.step_of(stamp) > soft {
                 continue;
             }
@@ -754,7 +784,7 @@ impl Hosted {
         shared: &Shared<'_>,
         air: &mut Air,
         broadcasts: &[(u32, Broadcast, u32)],
-        known: &mut Matrix<Stamp>,
+        told: &mut Told,
         hosts: &mut [u16],
         lane: usize,
         receptions: &mut u64,
@@ -776,7 +806,7 @@ impl Hosted {
                 &mut receivers,
             );
             *receptions += (receivers.len() * broadcast.objects.len()) as u64;
-            self.inform_listeners(shared, *slot, broadcast, &receivers, known);
+            self.inform_listeners(shared, *slot, broadcast, &receivers, told);
             if observer.wants_deliveries() {
                 let message = Message::Broadcast(broadcast.clone());
                 tell_delivered(observer, number, shared, &message, &receivers);
@@ -798,7 +828,7 @@ impl Hosted {
         slot: u32,
         broadcast: &Broadcast,
         receivers: &[u32],
-        known: &mut Matrix<Stamp>,
+        told: &mut Told,
     ) {
         let at = self.host_of[slot as usize];
         let Some(host) = self.hosts.get_mut(at as usize) else {
@@ -835,18 +865,20 @@ impl Hosted {
             .retain(|(held, _)| now_listed.binary_search(held).is_err());
         if self.parameters.silence_refreshes {
             let unchanged = stamp(broadcast.unchanged_since);
-            for &(object, since) in &host.listed {
-                let row = known.row_mut(object);
-                for &receiver in receivers {
-                    if receiver != object && host.following[receiver as usize].1 <= since {
-                        let held = &mut row[receiver as usize];
-                        *held = (*held).max(unchanged);
-                    }
+            // Objects last listed together are known to the same receivers.
+            host.listed.sort_unstable_by_key(|&(_, since)| since);
+            for same in host.listed.chunk_by(|a, b| a.1 == b.1) {
+                let unbroken = |receiver: &u32| host.following[*receiver as usize].1 <= same[0].1;
+                let followers = receivers.iter().copied().filter(unbroken);
+                let message = told.message(shared.step, followers);
+                for &(object, _) in same {
+                    told.tell(message, object, unchanged);
                 }
             }
         }
+        let message = told.message(shared.step, receivers.iter().copied());
         for &(object, stamp) in &listed {
-            known.learn(object, receivers, stamp);
+            told.tell(message, object, stamp);
             host.listed.push((object, sequence));
         }
     }

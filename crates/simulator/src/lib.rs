@@ -3,10 +3,18 @@
 //! What does not depend on who transmits (traffic, sight, links, relevance) is computed once per scenario and seed and shared by
 //! all arms, which advance in lockstep.
 
+// The tests' small worlds serve in here too.
+#[cfg(test)]
+extern crate self as covey_simulator;
+
+#[cfg(test)]
+mod agreement;
 mod air;
 pub mod arm;
 mod awareness;
 pub mod calibrate;
+pub mod capture;
+pub mod georeference;
 mod hosted;
 mod metric;
 pub mod observe;
@@ -21,8 +29,13 @@ mod senders;
 mod shared;
 mod sizes;
 mod slots;
+#[cfg(test)]
+#[path = "../tests/support/mod.rs"]
+mod support;
 
 pub use arm::{Arm, ArmError, Contender, PolicyMaker, Strategy};
+pub use capture::{Capture, CaptureFilter};
+pub use georeference::MapReference;
 pub use observe::{Nobody, Observer};
 pub use outcome::{CycleRow, Outcome, SharedOutcome, Timing};
 pub use prepared::Prepared;

@@ -4,7 +4,7 @@ use covey_world::paths::RelevantObject;
 use covey_world::sight::{Observed, Sighting};
 
 use crate::air::{Air, BeaconStatistics};
-use crate::awareness::{BeaconMatrix, Matrix, Stamp};
+use crate::awareness::{BeaconHistory, Stamp, Told};
 use crate::calibrate::Margins;
 use crate::hosted::Served;
 use crate::observe::{Miss, Observer};
@@ -66,17 +66,17 @@ fn count(flags: &[bool]) -> u64 {
 /// What an arm's participants know.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Knowledge<'a> {
-    pub(crate) beacons: &'a BeaconMatrix,
+    pub(crate) beacons: &'a BeaconHistory,
     pub(crate) lane: usize,
-    pub(crate) known: &'a Matrix<Stamp>,
+    pub(crate) told: &'a Told,
     pub(crate) oracle: bool,
 }
 
 impl Knowledge<'_> {
     /// The newest step of which `receiver` has a state of `object`, its own sensing apart.
-    fn told(&self, shared: &Shared<'_>, object: u32, receiver: u32) -> Stamp {
-        let heard = self.beacons.at(object, receiver)[self.lane];
-        let told = heard.max(self.known.at(object, receiver));
+    pub(crate) fn told(&self, shared: &Shared<'_>, object: u32, receiver: u32) -> Stamp {
+        let heard = self.beacons.at(object, receiver, self.lane);
+        let told = heard.max(self.told.at(object, receiver));
         if !self.oracle {
             return told;
         }
@@ -97,7 +97,7 @@ impl Knowledge<'_> {
         &self,
         shared: &Shared<'_>,
         evaluation: &Evaluation<'_>,
-        reported: Option<&Matrix<Stamp>>,
+        reported: Option<&Told>,
     ) -> (Vec<Relevant>, Vec<recording::Knowledge>) {
         let mut list = Vec::new();
         for (place, relevant) in shared.relevant.iter() {
@@ -120,7 +120,7 @@ impl Knowledge<'_> {
                 Source::Unknown
             } else if sensed == newest {
                 Source::Sensing
-            } else if self.beacons.at(object, vehicle)[self.lane] == newest {
+            } else if self.beacons.at(object, vehicle, self.lane) == newest {
                 Source::Beacon
             } else if reported.is_none_or(|reported| reported.at(object, vehicle) == newest) {
                 Source::Report
@@ -194,7 +194,7 @@ fn in_time(shared: &Shared<'_>, stamp: Stamp, deadline_us: i64) -> bool {
 }
 
 /// How old a stamp is; none where it is nothing or forgotten.
-fn age_us(shared: &Shared<'_>, stamp: Stamp) -> Option<i64> {
+pub(crate) fn age_us(shared: &Shared<'_>, stamp: Stamp) -> Option<i64> {
     if stamp == 0 {
         return None;
     }

@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use crate::air::{self, Air, BEACON, BeaconLanes, REPORT};
 use crate::arm::{Arm, Contender, Strategy};
-use crate::awareness::{Matrix, Stamp};
+use crate::awareness::Told;
 use crate::calibrate::Margins;
 use crate::hosted::{Hosted, Spoken};
 use crate::metric::{self, Ledger};
@@ -23,7 +23,7 @@ use crate::outcome::{CycleRow, Outcome, SharedOutcome, Timing};
 use crate::prepared::{Prepared, STEP_S};
 use crate::recording::{Delivery, MessageKind};
 use crate::senders::Senders;
-use crate::shared::{Shared, rebase};
+use crate::shared::{RING, Shared, rebase};
 use crate::sizes::Sizes;
 
 /// How long to run.
@@ -68,7 +68,7 @@ pub enum RunError {
     Traffic(String),
     /// The traffic ends before the measured window does.
     #[error(
-        "traffic: it ends after {found_s} s, expected {needed_s} s (warm-up and measurement); shorten them or record more"
+        "traffic: it ends after {found_s:.2} s, expected {needed_s:.2} s (warm-up and measurement); shorten them or record more"
     )]
     TooShort {
         /// What there was.
@@ -103,14 +103,14 @@ pub struct SeedOutcome {
 
 /// One arm at work.
 #[derive(Debug)]
-struct ArmRun {
+pub(crate) struct ArmRun {
     arm: Arm,
-    group: usize,
-    lane: usize,
+    pub(crate) group: usize,
+    pub(crate) lane: usize,
     kind: Kind,
     air: Air,
     /// What everyone learned from reports and broadcasts.
-    known: Matrix<Stamp>,
+    pub(crate) told: Told,
     ledger: Ledger,
     receivers: Vec<u32>,
     /// Reports of sender-side arms in this step: sender, objects, bytes.
@@ -161,15 +161,15 @@ pub fn simulate_contenders(
 /// A run under way.
 #[derive(Debug)]
 pub(crate) struct Run<'p> {
-    shared: Shared<'p>,
+    pub(crate) shared: Shared<'p>,
     spoken: Spoken,
     sizes: Sizes,
-    arms: Vec<ArmRun>,
-    groups: Vec<BeaconLanes>,
+    pub(crate) arms: Vec<ArmRun>,
+    pub(crate) groups: Vec<BeaconLanes>,
     beacon_phase: Vec<u32>,
     report_phase: Vec<u32>,
     warmup: u32,
-    steps: u32,
+    pub(crate) steps: u32,
     outcome: SharedOutcome,
     present: metric::Presence,
     /// Relevant and missed pairs of the first arm by margin, for calibration.
@@ -185,7 +185,7 @@ impl<'p> Run<'p> {
         options: &RunOptions,
         margin_m: Option<f64>,
     ) -> Result<Self, RunError> {
-        let cycle_s = f64::from(prepared.timeline.cycle) * STEP_S;
+        let cycle_s = prepared.scenario.protocol.cycle_s;
         let cycles = |field, seconds: f64, least: f64| {
             let cycles = (seconds / cycle_s).round();
             if cycles >= least && seconds <= 100_000.0 && (cycles * cycle_s - seconds).abs() < 1e-6
@@ -236,7 +236,11 @@ impl<'p> Run<'p> {
                     }
                 },
                 air: Air::new(prepared),
-                known: Matrix::default(),
+                told: Told::new(match arm.strategy {
+                    // Mitigation compares with reports that are older than the soft state.
+                    Strategy::CpmRmr => RING as u32 - 1,
+                    _ => prepared.timeline.soft_state,
+                }),
                 ledger: Ledger::new(contender.to_string(), seed),
                 receivers: Vec::new(),
                 reports: Vec::new(),
@@ -340,7 +344,7 @@ impl<'p> Run<'p> {
         let measured = step >= self.warmup;
         if self.shared.advance(step, measured) {
             for run in &mut self.arms {
-                run.known.each(rebase);
+                run.told.each(rebase);
                 match &mut run.kind {
                     Kind::Silent => {}
                     Kind::Senders(senders) => senders.included.each(rebase),
@@ -352,7 +356,7 @@ impl<'p> Run<'p> {
                 }
             }
             for group in &mut self.groups {
-                group.heard.each(|lanes| lanes.iter_mut().for_each(rebase));
+                group.heard.each(rebase);
             }
         }
         if step == self.warmup {
@@ -400,14 +404,18 @@ impl<'p> Run<'p> {
             self.report_phase[slot as usize] = steps(p.report_phase(agent));
         }
         for group in &mut self.groups {
-            group.heard.grow(size);
             group.hosts.resize(size, 0);
+            if shared.is_sensing() {
+                let timeline = &shared.prepared.timeline;
+                let keep = timeline.soft_state.div_ceil(timeline.beacon) + 2;
+                group.heard.begin_interval(size, keep as usize);
+            }
             for &slot in &shared.left {
                 group.heard.clear(slot);
             }
         }
         for run in &mut self.arms {
-            run.known.grow(size);
+            run.told.begin(shared.step, size);
             let group = &mut self.groups[run.group];
             match &mut run.kind {
                 Kind::Silent => {}
@@ -415,7 +423,7 @@ impl<'p> Run<'p> {
                 Kind::Hosted(hosted) => hosted.begin(shared, &mut group.hosts, run.lane),
             }
             for &slot in &shared.left {
-                run.known.clear(slot);
+                run.told.clear(slot);
                 if let Kind::Senders(senders) = &mut run.kind {
                     senders.included.clear(slot);
                 }
@@ -542,7 +550,7 @@ impl<'p> Run<'p> {
                 let links = shared.links.range(slot);
                 let receivers: Vec<u32> = shared.links.receivers[links]
                     .iter()
-                    .filter(|&&place| heard.at(slot, place)[run.lane] == stamp)
+                    .filter(|&&place| heard.at(slot, place, run.lane) == stamp)
                     .map(|&place| shared.slots.id(place))
                     .collect();
                 let message = Message::Beacon(beacon);
@@ -601,8 +609,10 @@ impl<'p> Run<'p> {
                             &mut run.receivers,
                         );
                         run.ledger.receptions += (run.receivers.len() * objects.len()) as u64;
+                        let receivers = run.receivers.iter().copied();
+                        let message = run.told.message(shared.step, receivers);
                         for &object in objects {
-                            run.known.learn(object, &run.receivers, stamp);
+                            run.told.tell(message, object, stamp);
                         }
                         if observer.wants_deliveries() {
                             let message = Message::Report(report(shared, *sender, objects));
@@ -616,7 +626,7 @@ impl<'p> Run<'p> {
                         shared,
                         &mut run.air,
                         &carried,
-                        &mut run.known,
+                        &mut run.told,
                         &mut run.ledger.receptions,
                         number,
                         observer,
@@ -674,7 +684,7 @@ impl<'p> Run<'p> {
                 &self.shared,
                 &mut run.air,
                 &broadcasts,
-                &mut run.known,
+                &mut run.told,
                 &mut group.hosts,
                 run.lane,
                 &mut run.ledger.receptions,
@@ -697,7 +707,7 @@ impl<'p> Run<'p> {
             let knowledge = metric::Knowledge {
                 beacons: &self.groups[run.group].heard,
                 lane: run.lane,
-                known: &run.known,
+                told: &run.told,
                 oracle: run.arm.strategy == Strategy::Oracle,
             };
             if let (0, Some(margins)) = (number, &mut self.margins) {
@@ -812,7 +822,7 @@ impl ArmRun {
                     let said = senders.compose(
                         shared,
                         slot,
-                        &self.known,
+                        &self.told,
                         &group.heard,
                         self.lane,
                         &mut objects,

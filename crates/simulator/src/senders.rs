@@ -9,7 +9,7 @@
 //! is enough), or the last report of it is within 4 m and 0.5 m/s of its present state. What is left is cut to the 32 that
 //! were longest not reported by anyone.
 
-use crate::awareness::{BeaconMatrix, Matrix, Stamp};
+use crate::awareness::{BeaconHistory, Matrix, Stamp, Told};
 use crate::prepared::STEP_S;
 use crate::shared::Shared;
 
@@ -44,8 +44,8 @@ impl Senders {
         &mut self,
         shared: &Shared<'_>,
         sender: u32,
-        reported: &Matrix<Stamp>,
-        heard: &BeaconMatrix,
+        reported: &Told,
+        heard: &BeaconHistory,
         lane: usize,
         out: &mut Vec<u32>,
     ) -> Option<bool> {
@@ -61,7 +61,7 @@ impl Senders {
             }
             let by_others = reported.at(object, sender);
             if self.mitigation {
-                let announced = heard.at(object, sender)[lane];
+                let announced = heard.at(object, sender, lane);
                 let known = recent(by_others)
                     || by_others > 0
                         && remembered(shared, by_others)

@@ -24,7 +24,7 @@ pub(crate) const RING: usize = 64;
 const EQUIPMENT: Purpose = Purpose::custom(1);
 /// After this many steps stamps are counted from a new origin.
 const REBASE_AT: u32 = 60_000;
-const REBASE_BY: u16 = 30_000;
+const REBASE_BY: u16 = if cfg!(test) { 100 } else { 30_000 };
 
 /// Hashes pairs of vehicle numbers. Nothing depends on the order of the map.
 type Mix = BuildHasherDefault<PairHasher>;
@@ -162,6 +162,8 @@ pub(crate) struct Shared<'p> {
     pub(crate) step: u32,
     /// The step that stamp 1 stands for.
     pub(crate) origin: u32,
+    /// Steps after which the origin moves.
+    pub(crate) rebase_at: u32,
     pub(crate) frame: Frame,
     pub(crate) slots: Slots,
     /// Place by index in the frame.
@@ -212,6 +214,7 @@ struct Buffers {
     gone: Vec<bool>,
     pairs: Vec<(u32, u32, PairLink)>,
     next: Vec<u32>,
+    turned: Vec<(u32, PairLink)>,
     path: PathBuffer,
     risk: Vec<RiskCell>,
 }
@@ -226,6 +229,7 @@ impl<'p> Shared<'p> {
             seed,
             step: 0,
             origin: 0,
+            rebase_at: REBASE_AT,
             frame: Frame::default(),
             slots: Slots::default(),
             places: Vec::new(),
@@ -317,7 +321,7 @@ impl<'p> Shared<'p> {
     /// all matrices must then be moved by [`rebase`].
     pub(crate) fn advance(&mut self, step: u32, evaluate: bool) -> bool {
         self.step = step;
-        let rebased = step - self.origin >= REBASE_AT;
+        let rebased = step - self.origin >= self.rebase_at;
         if rebased {
             self.origin += u32::from(REBASE_BY);
             self.sensed.each(rebase);
@@ -538,9 +542,14 @@ impl<'p> Shared<'p> {
         self.tabulate();
     }
 
-    /// Lists the pairs at both ends.
+    /// Lists the pairs at both ends, each sender's receivers by ascending place: sorted by receiver, then by sender.
     fn tabulate(&mut self) {
-        let Buffers { pairs, next, .. } = &mut self.buffers;
+        let Buffers {
+            pairs,
+            next,
+            turned,
+            ..
+        } = &mut self.buffers;
         let links = &mut self.links;
         let size = self.slots.len();
         links.begin.clear();
@@ -553,21 +562,34 @@ impl<'p> Shared<'p> {
             links.begin[slot + 1] += links.begin[slot];
         }
         let total = links.begin[size] as usize;
+        turned.resize(total, (0, PairLink::LOST));
+        next.clear();
+        next.extend_from_slice(&links.begin);
+        let mut put = |at: u32, other: u32, link: PairLink| {
+            let place = &mut next[at as usize];
+            turned[*place as usize] = (other, link);
+            *place += 1;
+        };
+        for &(a, b, link) in pairs.iter() {
+            put(a, b, link);
+            put(b, a, link);
+        }
+        // The table is its own transpose: going through its rows in order fills each row in order.
         links.receivers.resize(total, 0);
         links.ids.resize(total, 0);
         links.links.resize(total, PairLink::LOST);
         next.clear();
         next.extend_from_slice(&links.begin);
-        let mut put = |at: u32, other: u32, link: PairLink| {
-            let place = next[at as usize] as usize;
-            next[at as usize] += 1;
-            links.receivers[place] = other;
-            links.ids[place] = self.slots.id(other);
-            links.links[place] = link;
-        };
-        for &(a, b, link) in pairs.iter() {
-            put(a, b, link);
-            put(b, a, link);
+        for row in 0..size {
+            let id = self.slots.id(row as u32);
+            let range = links.begin[row] as usize..links.begin[row + 1] as usize;
+            for &(other, link) in &turned[range] {
+                let place = &mut next[other as usize];
+                links.receivers[*place as usize] = row as u32;
+                links.ids[*place as usize] = id;
+                links.links[*place as usize] = link;
+                *place += 1;
+            }
         }
     }
 

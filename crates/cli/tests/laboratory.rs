@@ -1,0 +1,402 @@
+//! `covey run`, `sweep`, `report` and `arms` with the real simulator on a small junction: results, resuming, refusals.
+
+mod common;
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::common::{Directory, covey};
+
+/// A scenario of some thirty vehicles at the toy junction, beside which a plan may lie.
+fn toy(directory: &Directory) -> String {
+    let toy = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../scenarios/toy/blind-junction/blind-junction"
+    );
+    directory.file(
+        "scenario.toml",
+        format!(
+            "name = \"toy\"\n[map]\nnet = \"{toy}.net.xml\"\nbuildings = [\"{toy}.poly.xml\"]\n\
+             [traffic]\nmain_density = 20.0\nside_density = 20.0\nwarmup_s = 2.0\ndead_ends = \"avoid\"\n"
+        ),
+    )
+}
+
+const PLAN: &str = "scenario = \"scenario.toml\"\narms = [\"cam-only\", \"proposed@0.4\", \"random@0.4\"]\n\
+    seeds = \"1..=4\"\nwarmup_s = 0.4\nmeasure_s = 1.0\ncycles = true\n\
+    [vary]\npenetration = [0.5, 1.0]\n\"protocol.target\" = [0.1, 0.3]\n";
+
+/// What a sweep leaves for people.
+const TABLES: [&str; 5] = [
+    "runs.parquet",
+    "cycles.parquet",
+    "arms.parquet",
+    "paired.parquet",
+    "sweep.json",
+];
+
+fn run_arguments<'a>(scenario: &'a str, out: &'a str) -> Vec<&'a str> {
+    vec![
+        "run",
+        scenario,
+        "--arm",
+        "proposed@0.4",
+        "--arm",
+        "oracle",
+        "--warmup",
+        "0.4",
+        "--measure",
+        "1",
+        "--quiet",
+        "--out",
+        out,
+    ]
+}
+
+fn read(path: impl AsRef<Path>) -> Vec<u8> {
+    let path = path.as_ref();
+    std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The summary without what differs from run to run.
+fn summary(out: &str) -> serde_json::Value {
+    let mut json: serde_json::Value =
+        serde_json::from_slice(&read(format!("{out}/summary.json"))).expect("JSON");
+    let object = json.as_object_mut().expect("an object");
+    object.remove("timing").expect("timing");
+    object.remove("peak_rss_bytes").expect("memory");
+    json
+}
+
+#[test]
+fn a_run_leaves_what_the_contract_says() {
+    let directory = Directory::new("run");
+    let (scenario, out) = (toy(&directory), directory.path("out"));
+    let arguments = run_arguments(&scenario, &out);
+    let table = covey(&[&arguments[..], &["--csv"]].concat(), "").done();
+    assert!(
+        table.contains("proposed@0.4") && table.contains("summary.json"),
+        "{table}"
+    );
+    let json = summary(&out);
+    assert_eq!(json["schema"], "covey.summary/1");
+    assert_eq!(json["seeds"], serde_json::json!([1]));
+    assert_eq!(
+        (&json["warmup_s"], &json["measure_s"]),
+        (&0.4.into(), &1.0.into())
+    );
+    assert_eq!(json["traffic"], "builtin");
+    assert_eq!(json["readings"]["penetration"], 0.8);
+    assert!(json["scenario"]["vehicles"].as_f64().expect("vehicles") > 10.0);
+    assert!(json["scenario"]["corridor_km"].is_null());
+    let arm = &json["arms"]["proposed@0.4"];
+    for field in ["mean", "lo", "hi"] {
+        assert!(arm["deficit"][field].is_number() && arm["load"][field].is_number());
+    }
+    for part in ["digest", "reports", "broadcast"] {
+        assert!(arm["load_parts"][part].is_number());
+    }
+    assert!(arm["digest_bytes"]["mean"].as_f64().expect("digests") >= 12.0);
+    let seed = &arm["per_seed"][0];
+    assert!(
+        seed["relevant"].as_u64().expect("relevant") >= seed["missed"].as_u64().expect("missed")
+    );
+    assert_eq!(json["arms"]["oracle"]["price"]["mean"], 0.0);
+    assert_eq!(json["intervals"]["meaningful"], false);
+    for file in ["runs.parquet", "cycles.parquet"] {
+        assert_eq!(&read(format!("{out}/{file}"))[..4], b"PAR1");
+    }
+    let runs = String::from_utf8(read(format!("{out}/runs.csv"))).expect("text");
+    assert_eq!(runs.lines().count(), 3, "{runs}");
+    let cycles = String::from_utf8(read(format!("{out}/cycles.csv"))).expect("text");
+    assert!(cycles.lines().count() > 10 && cycles.contains("binding"));
+    // The report can be told again.
+    assert_eq!(covey(&["report", &out], "").done(), table);
+    let again: serde_json::Value =
+        serde_json::from_str(&covey(&["report", &out, "--json"], "").done()).expect("JSON");
+    assert_eq!(again["arms"], json["arms"]);
+}
+
+#[test]
+fn finished_seeds_are_kept_and_others_set_aside() {
+    let directory = Directory::new("resume");
+    let (scenario, out) = (toy(&directory), directory.path("out"));
+    let arguments = run_arguments(&scenario, &out);
+    let with = |more: &[&str]| covey(&[&arguments[..], more].concat(), "");
+    with(&["--seed", "1", "--seed", "2"]).done();
+    let seeds = std::fs::read_dir(directory.path("out/seeds")).expect("seeds");
+    let folder = seeds.flatten().next().expect("a world").path();
+    let stamp = |seed: u32| {
+        let file = folder.join(format!("{seed:06}.json.zst"));
+        std::fs::metadata(file)
+            .and_then(|m| m.modified())
+            .expect("a result")
+    };
+    let first = stamp(1);
+    with(&["--seed", "1", "--seed", "2", "--seed", "3"]).done();
+    assert_eq!(stamp(1), first, "seed 1 was computed again");
+    assert_eq!(summary(&out)["seeds"], serde_json::json!([1, 2, 3]));
+
+    // A changed parameter is noticed, even by those who want silence.
+    let changed = with(&["--penetration", "0.5"]);
+    assert_eq!(changed.code, Some(0), "{changed:?}");
+    assert!(
+        changed.stderr.starts_with("3 results of another revision"),
+        "{changed:?}"
+    );
+    assert!(changed.stderr.contains("stale"), "{changed:?}");
+    assert_eq!(summary(&out)["seeds"], serde_json::json!([1]));
+    assert_eq!(summary(&out)["readings"]["penetration"], 0.5);
+
+    // A damaged result is computed again.
+    let seeds = std::fs::read_dir(directory.path("out/seeds")).expect("seeds");
+    let file = seeds
+        .flatten()
+        .next()
+        .expect("a world")
+        .path()
+        .join("000001.json.zst");
+    let before = summary(&out);
+    std::fs::write(&file, b"half a file").expect("damage");
+    with(&["--penetration", "0.5"]).done();
+    assert_eq!(summary(&out), before);
+}
+
+#[test]
+fn workers_and_shards_do_not_change_a_byte() {
+    let directory = Directory::new("shards");
+    toy(&directory);
+    let plan = directory.file("plan.toml", PLAN);
+    let (one, many, shards) = (
+        directory.path("one"),
+        directory.path("many"),
+        directory.path("shards"),
+    );
+    let sweep =
+        |more: &[&str]| covey(&[&["sweep", &plan, "--quiet"][..], more].concat(), "").done();
+    let table = sweep(&["--jobs", "1", "--out", &one]);
+    assert!(
+        table.contains("penetration = 0.5, protocol.target = 0.1"),
+        "{table}"
+    );
+    sweep(&["--jobs", "3", "--out", &many]);
+    for shard in ["2/3", "1/3", "3/3"] {
+        let said = sweep(&["--shard", shard, "--out", &shards]);
+        assert!(said.contains("runs computed, 0 were there"), "{said}");
+    }
+    assert!(!Path::new(&shards).join("runs.parquet").exists());
+    sweep(&["--out", &shards]);
+    for table in TABLES {
+        let expected = read(format!("{one}/{table}"));
+        assert!(expected == read(format!("{many}/{table}")), "{table}");
+        assert!(expected == read(format!("{shards}/{table}")), "{table}");
+    }
+}
+
+/// Numbers that look random and are the same in every run of the test.
+fn next_random(state: &mut u64) -> u64 {
+    *state = state
+        .wrapping_mul(6_364_136_223_846_793_005)
+        .wrapping_add(1_442_695_040_888_963_407);
+    *state >> 33
+}
+
+#[test]
+fn a_sweep_killed_ten_times_ends_with_the_same_bytes() {
+    let directory = Directory::new("killed");
+    toy(&directory);
+    let plan = directory.file("plan.toml", PLAN);
+    let (whole, killed) = (directory.path("whole"), directory.path("killed"));
+    let begin = Instant::now();
+    covey(
+        &["sweep", &plan, "--quiet", "--jobs", "2", "--out", &whole],
+        "",
+    )
+    .done();
+    let took = begin.elapsed();
+    let mut state = 2026;
+    for _ in 0..10 {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_covey"))
+            .args(["sweep", &plan, "--quiet", "--jobs", "2", "--out", &killed])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("covey starts");
+        // Anywhere from the first moment to a bit beyond a tenth of the whole.
+        let most = (took.as_micros() as u64 / 6).max(1000);
+        std::thread::sleep(Duration::from_micros(next_random(&mut state) % most));
+        // SIGKILL: nothing of the program runs after this.
+        child.kill().expect("a kill");
+        child.wait().expect("an end");
+    }
+    covey(
+        &["sweep", &plan, "--quiet", "--jobs", "2", "--out", &killed],
+        "",
+    )
+    .done();
+    for table in TABLES {
+        assert!(
+            read(format!("{whole}/{table}")) == read(format!("{killed}/{table}")),
+            "{table} differs after the kills"
+        );
+    }
+}
+
+#[test]
+fn ctrl_c_stops_cleanly_and_says_how_to_go_on() {
+    let directory = Directory::new("stopped");
+    toy(&directory);
+    let plan = directory.file(
+        "plan.toml",
+        PLAN.replace("measure_s = 1.0", "measure_s = 600.0"),
+    );
+    let out = directory.path("out");
+    let child = Command::new(env!("CARGO_BIN_EXE_covey"))
+        .args(["sweep", &plan, "--jobs", "1", "--out", &out])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("covey starts");
+    // The folder appears when the work begins, with the signals in hand shortly after.
+    let begin = Instant::now();
+    while !Path::new(&out).join("seeds").exists() && begin.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    let interrupt = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .expect("kill");
+    assert!(interrupt.success());
+    let output = child.wait_with_output().expect("an end");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("16 runs"), "{stderr}");
+    assert!(
+        stderr.contains("Run the same command again to go on"),
+        "{stderr}"
+    );
+    assert!(output.stdout.is_empty());
+}
+
+#[test]
+fn wrong_input_is_refused_before_anything_runs() {
+    let directory = Directory::new("refused");
+    let scenario = toy(&directory);
+    let out = directory.path("out");
+    let run = |more: &[&str]| {
+        let base = ["run", &scenario, "--out", &out];
+        covey(&[&base[..], more].concat(), "")
+    };
+    run(&["--arm", "proposed@0"]).refused(&["--arm", "proposed@0", "above 0 and at most 1"]);
+    run(&["--arm", "proposed@2"]).refused(&["above 0 and at most 1"]);
+    run(&["--arm", "propsed@0.4"]).refused(&["propsed@0.4", "covey arms"]);
+    run(&["--arm", "oracle", "--arm", "oracle"]).refused(&["`oracle` is given twice"]);
+    run(&["--seed", "1", "--seed", "1"]).refused(&["--seed", "1 is given twice"]);
+    run(&["--penetration", "0"]).refused(&["--penetration", "found 0"]);
+    run(&["--measure", "0"]).refused(&["--measure", "found 0"]);
+    run(&["--jobs", "0"]).refused(&["--jobs", "found 0"]);
+    run(&["--net", "x.net.xml"]).refused(&["--net"]);
+    covey(&["run"], "").refused(&["SCENARIO.toml"]);
+    covey(&["run", "nowhere.toml"], "").refused(&["nowhere.toml"]);
+    covey(&["reproduce", "--seeds", "0"], "").refused(&["--seeds", "found 0"]);
+    covey(&["report", &out], "").refused(&["summary.json", "covey reproduce"]);
+    let sweep = |plan: &str| {
+        let plan = directory.file("plan.toml", format!("scenario = \"scenario.toml\"\n{plan}"));
+        covey(&["sweep", &plan, "--out", &out], "")
+    };
+    sweep("seeds = [1]\nsedes = 1").refused(&["plan.toml", "line 3", "unknown field `sedes`"]);
+    sweep("seeds = [1]\nvary.protocol.targt = [1]").refused(&["vary.protocol.targt", "targt"]);
+    sweep("seeds = [3, 3]").refused(&["seeds: 3 is given twice"]);
+    sweep("seeds = []").refused(&["seeds: found none"]);
+    sweep("seeds = [1]\narms = [\"random@2\"]").refused(&["random@2"]);
+    sweep("seeds = [1]\nvary.protocol.allowance = [0.0]").refused(&["allowance", "found 0"]);
+    sweep("seeds = [1]\nvary.penetration = [0.0]").refused(&["penetration", "found 0"]);
+    let plan = directory.file("plan.toml", PLAN);
+    covey(&["sweep", &plan, "--shard", "5/4"], "").refused(&["--shard", "5/4"]);
+    assert!(
+        !Path::new(&out).exists(),
+        "something was made for input that is wrong"
+    );
+}
+
+#[test]
+fn folders_that_cannot_be_written_are_said_to_be() {
+    let directory = Directory::new("unwritable");
+    let scenario = toy(&directory);
+    // Root may write anywhere on a disk, so: where a file is in the way, and where the kernel lets nobody.
+    let file = directory.file("file", "");
+    for out in [format!("{file}/out"), "/proc/covey-out".to_string()] {
+        let call = covey(&run_arguments(&scenario, &out), "");
+        assert_eq!((call.code, call.stdout.as_str()), (Some(1), ""), "{call:?}");
+        assert!(
+            call.stderr.contains(&out) && call.stderr.contains("folder"),
+            "{call:?}"
+        );
+    }
+    // A disk that takes no more than a few kilobytes of any file.
+    let out = directory.path("full");
+    let script = "trap '' XFSZ; ulimit -f 2; exec \"$@\"";
+    let output = Command::new("bash")
+        .args(["-c", script, "bash", env!("CARGO_BIN_EXE_covey")])
+        .args(run_arguments(&scenario, &out))
+        .output()
+        .expect("bash");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(
+        stderr.contains("cannot be written: File too large"),
+        "{stderr}"
+    );
+    let left: Vec<_> = walk(Path::new(&out));
+    assert!(left.is_empty(), "left behind: {left:?}");
+}
+
+/// All files under a folder.
+fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+        match entry.path() {
+            path if path.is_dir() => files.extend(walk(&path)),
+            path => files.push(path),
+        }
+    }
+    files
+}
+
+#[test]
+fn a_plan_can_be_looked_at_and_made_a_slurm_script() {
+    let directory = Directory::new("dry");
+    toy(&directory);
+    let plan = directory.file("plan.toml", PLAN);
+    let out = directory.path("out");
+    let dry = covey(&["sweep", &plan, "--dry-run", "--out", &out], "");
+    assert_eq!(dry.code, Some(0), "{dry:?}");
+    assert!(
+        dry.stderr
+            .contains("4 worlds x 4 seeds = 16 runs of 3 arms; about"),
+        "{dry:?}"
+    );
+    assert!(
+        dry.stdout
+            .contains("penetration = 1.0, protocol.target = 0.3"),
+        "{dry:?}"
+    );
+    assert!(!Path::new(&out).join("seeds").exists());
+    let script = covey(&["sweep", &plan, "--emit-slurm", "--out", &out], "").done();
+    assert!(script.starts_with("#!/bin/bash\n"), "{script}");
+    for part in ["--array=1-16", "afterany", "plan.toml", "--shard"] {
+        assert!(script.contains(part), "{script}");
+    }
+}
+
+#[test]
+fn arms_are_listed() {
+    let text = covey(&["arms"], "").done();
+    assert!(
+        text.contains("proposed@B") && text.contains("runs 16"),
+        "{text}"
+    );
+}
