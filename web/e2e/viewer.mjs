@@ -197,7 +197,9 @@ try {
     const { page: large, opened: openedLarge } = await open(browser, largeUrl);
     measured.large_opened_ms = openedLarge;
     await picture(large, "large");
+    // A host is selected, so that its coverage is drawn, and all vehicles are on the screen.
     await large.locator("body").press("n");
+    await large.locator("body").press("0");
     await large.click("#play");
     // All script of the page, decoding of chunks and tables included, as the browser counts it.
     const session = await large.context().newCDPSession(large);

@@ -468,7 +468,7 @@ class Page {
         candidate: this.candidate,
         layers: this.layers,
       };
-      pane.view.draw(scene, this.colours);
+      if (pane.view.draw(scene, this.colours)) this.dirty = true;
       this.count(pane, cycle);
     }
     this.drawPanel(cycle, before);

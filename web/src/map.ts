@@ -38,6 +38,8 @@ export interface Scene {
 }
 
 const MARGIN = 0.5;
+/** Milliseconds without a change after which zooming is over. */
+const SETTLED_MS = 120;
 /** Heat is drawn in this many shades, each in one stroke of the pen. */
 const SHADES = 8;
 
@@ -83,6 +85,8 @@ export class MapView {
   private readonly layer = document.createElement("canvas");
   private layerEye: Eye | null = null;
   private layerScale = 1;
+  private lastScale = 0;
+  private scaledAt = 0;
   private width = 1;
   private height = 1;
   private ratio = 1;
@@ -215,23 +219,36 @@ export class MapView {
     this.layerScale = scale;
   }
 
-  draw(scene: Scene, c: Colours): void {
+  /** Draws; whether it wants to be called again soon, since the ground is still the old one, stretched. */
+  draw(scene: Scene, c: Colours): boolean {
     const pen = this.pen;
     const scale = this.eye.scale * this.ratio;
     const old = this.layerEye;
+    const now = performance.now();
+    if (this.eye.scale !== this.lastScale) [this.lastScale, this.scaledAt] = [this.eye.scale, now];
+    // The ground is painted anew when zooming has come to rest; until then the old picture is stretched.
+    const zooming = old !== null && old.scale !== this.eye.scale && now - this.scaledAt < SETTLED_MS;
     const reach = (MARGIN / 2) * 0.98;
     const stale =
       !old ||
-      old.scale !== this.eye.scale ||
+      (old.scale !== this.eye.scale && !zooming) ||
       Math.abs(old.x - this.eye.x) * scale > this.width * reach ||
       Math.abs(old.y - this.eye.y) * scale > this.height * reach;
     if (stale) this.paintGround(c);
     const at = this.layerEye!;
     pen.setTransform(1, 0, 0, 1, 0, 0);
+    const stretch = scale / this.layerScale;
+    if (stretch < 1) {
+      pen.fillStyle = c.ground;
+      pen.fillRect(0, 0, this.width, this.height);
+    }
+    const [w, h] = [this.layer.width * stretch, this.layer.height * stretch];
     pen.drawImage(
       this.layer,
-      Math.round((this.width - this.layer.width) / 2 + (at.x - this.eye.x) * this.layerScale),
-      Math.round((this.height - this.layer.height) / 2 - (at.y - this.eye.y) * this.layerScale),
+      Math.round((this.width - w) / 2 + (at.x - this.eye.x) * scale),
+      Math.round((this.height - h) / 2 - (at.y - this.eye.y) * scale),
+      w,
+      h,
     );
     const ox = this.width / 2 - this.eye.x * scale;
     const oy = this.height / 2 + this.eye.y * scale;
@@ -239,6 +256,7 @@ export class MapView {
     this.readRoles(scene);
     this.drawVehicles(scene, c, scale, ox, oy);
     this.drawRelations(scene, c);
+    return at.scale !== this.eye.scale;
   }
 
   /** Runs `trace` for a square of the grid in map coordinates. */
