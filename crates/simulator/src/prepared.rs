@@ -7,6 +7,7 @@ use covey_radio::{Blockage, Channel, LinkKind};
 use covey_world::paths::{ConflictTable, Predictor, RiskPrior, RiskPriorParameters};
 use covey_world::{GridFrame, Map, Point, Sight};
 
+use crate::readings::SizeModel;
 use crate::road_map::CarriedMap;
 use crate::scenario::{Scenario, ScenarioError};
 
@@ -102,10 +103,16 @@ impl Prepared {
     /// # Errors
     /// Times are no whole steps, or the grid is senseless.
     pub fn with_map(scenario: &Scenario, map: Map) -> Result<Self, ScenarioError> {
+        let name = scenario.name.clone();
         let value = |problem: String| ScenarioError::Value {
-            file: scenario.name.clone(),
+            file: name.clone(),
             problem,
         };
+        let mut scenario = scenario.clone();
+        if scenario.sizes == SizeModel::Uper {
+            crate::sizes::estimate_encoded(&mut scenario.protocol);
+        }
+        let scenario = &scenario;
         let timeline = Timeline::new(scenario)?;
         let azimuth = scenario.grid.azimuth_deg.to_radians();
         let origin = Point::new(scenario.grid.origin_x_m, scenario.grid.origin_y_m);

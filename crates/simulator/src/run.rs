@@ -469,12 +469,15 @@ impl<'p> Run<'p> {
             .filter(|&slot| self.beacon_phase[slot as usize] == phase)
             .collect();
         self.spoken.speak(shared, &senders);
-        let beacon_bytes = self.sizes.beacon();
+        // Low-frequency containers go out every 0.5 s, at a time of each sender's own.
+        let beacon = shared.prepared.timeline.beacon;
+        let every = (0.5 / (f64::from(beacon) * STEP_S)).round().max(1.0) as u64;
+        let interval = u64::from(shared.step / beacon);
         let thinning = air::thinning(shared, BEACON);
         let mut carried = vec![vec![0u16; senders.len()]; self.groups.len()];
         for run in &mut self.arms {
             for &slot in &senders {
-                let mut digest = 0;
+                let mut digest = None;
                 if let Kind::Hosted(hosted) = &run.kind
                     && hosted.digest_due(shared, slot)
                     && let Some(made) = self
@@ -482,12 +485,15 @@ impl<'p> Run<'p> {
                         .beacon(slot, shared.step)
                         .and_then(|beacon| beacon.digest.as_ref())
                 {
-                    digest = made.encoded_len() as u32;
+                    let bytes = made.encoded_len() as u32;
+                    digest = Some(bytes);
                     if measured {
-                        run.ledger.outcome.digest_bytes.add(f64::from(digest));
+                        run.ledger.outcome.digest_bytes.add(f64::from(bytes));
                     }
                 }
-                let bytes = beacon_bytes + digest;
+                let turn = shared.agent(slot).mixed() >> 24;
+                let low_frequency = interval.wrapping_add(turn).is_multiple_of(every);
+                let (bytes, digest) = self.sizes.beacon(digest, low_frequency);
                 run.air
                     .offer(shared, &thinning, slot, BEACON, bytes, digest);
             }
