@@ -641,7 +641,13 @@ impl Hosted {
             };
             // Those in range now are most of those heard lately, and often enough to tell.
             let linked = &shared.links.receivers[shared.links.range(slot)];
-            let mut count = nearer(&mut linked.iter().copied());
+            let mut count = 0;
+            for some in linked.chunks(16) {
+                count += nearer(&mut some.iter().copied());
+                if count > u64::from(passed_over) {
+                    break;
+                }
+            }
             if count <= u64::from(passed_over) {
                 let others = shared.participants.iter().copied();
                 count += nearer(&mut others.filter(|other| linked.binary_search(other).is_err()));
