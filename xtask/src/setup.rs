@@ -117,7 +117,6 @@ const COMPONENTS: &[Component] = &[
         },
     },
     Component {
-<<<<<<< HEAD
         name: "slurm",
         purpose: "the job scheduler that sweeps as job arrays are tested with, two nodes on this machine",
         probe: (&["slurmctld", "-V"], "slurm"),
@@ -136,15 +135,10 @@ const COMPONENTS: &[Component] = &[
     Component {
         name: "mcap",
         purpose: "Foxglove's reader, which exported recordings are tested against",
-=======
-        name: "asn1tools",
-        purpose: "a foreign decoder that CAMs with a coverage digest are tested against",
->>>>>>> its
         probe: (
             &[
                 ".venv/bin/python",
                 "-c",
-<<<<<<< HEAD
                 "import importlib.metadata as m, mcap.reader; print(m.version('mcap'))",
             ],
             "1.6.0",
@@ -152,7 +146,15 @@ const COMPONENTS: &[Component] = &[
         source: Source::Pip {
             package: "mcap",
             version: "1.6.0",
-=======
+        },
+    },
+    Component {
+        name: "asn1tools",
+        purpose: "a foreign decoder that CAMs with a coverage digest are tested against",
+        probe: (
+            &[
+                ".venv/bin/python",
+                "-c",
                 "import importlib.metadata as m, asn1tools; print(m.version('asn1tools'))",
             ],
             "0.169.0",
@@ -169,7 +171,6 @@ const COMPONENTS: &[Component] = &[
         source: Source::PipArchive {
             package: "asn1tools",
             version: "0.169.0",
->>>>>>> its
         },
     },
     Component {

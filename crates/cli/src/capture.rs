@@ -103,7 +103,7 @@ impl CaptureOptions {
                 let mut capture = Capture::new(file, reference, scenario.sensing.range_m, filter)
                     .map_err(|error| named(&error))?;
                 runner
-                    .run(0, seed, monitor, &mut capture)
+                    .observe(0, seed, monitor, &mut capture)
                     .map_err(|error| match error {
                         JobError::Stopped => JobError::Stopped,
                         JobError::Failed(RunnerError::Input(text)) => {

@@ -83,6 +83,31 @@ impl<'w> Runner<'w> {
         monitor: Monitor<'_>,
         record: Option<&Path>,
     ) -> Result<SeedResult, JobError<RunnerError>> {
+        self.run_watched(world, seed, monitor, record, &mut Nobody)
+    }
+
+    /// Runs a seed of world number `world` for an observer.
+    ///
+    /// # Errors
+    /// As for [`run`](Self::run).
+    pub fn observe(
+        &self,
+        world: usize,
+        seed: u64,
+        monitor: Monitor<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<SeedResult, JobError<RunnerError>> {
+        self.run_watched(world, seed, monitor, None, observer)
+    }
+
+    fn run_watched(
+        &self,
+        world: usize,
+        seed: u64,
+        monitor: Monitor<'_>,
+        record: Option<&Path>,
+        observer: &mut dyn Observer,
+    ) -> Result<SeedResult, JobError<RunnerError>> {
         let slot = self.slot(world);
         let prepared = slot
             .get_or_init(|| {
@@ -114,10 +139,9 @@ impl<'w> Runner<'w> {
             ),
             None => None,
         };
-        let mut nobody = Nobody;
         let observer: &mut dyn Observer = match &mut recorder {
             Some(recorder) => recorder,
-            None => &mut nobody,
+            None => observer,
         };
         let outcome = simulate(
             prepared,
