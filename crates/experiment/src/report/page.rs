@@ -8,7 +8,7 @@ use super::figures::{self, Figure, with_interval};
 use super::findings::{self, Finding, Verdict};
 use super::html::{Table, paragraph};
 use super::series::Series;
-use super::view::{View, arm_at, number};
+use super::view::{ArmView, View, arm_at, number};
 use super::{Input, Report, answer, letter, parameters};
 
 /// A section: where links go, its title, what it holds.
@@ -86,12 +86,11 @@ impl Page<'_> {
         let mut table = Table::new(&[
             "arm",
             "#deficit, %",
+            "#of all vehicles, %",
             "#load",
-            "#digest",
-            "#reports",
-            "#broadcast",
+            "#digest + reports + broadcast",
             "#price",
-            "#contributors",
+            "#contri\u{ad}butors",
             "dominated by",
         ]);
         for arm in &self.view.arms {
@@ -106,11 +105,10 @@ impl Page<'_> {
                 arm.name.clone(),
                 arm.deficit
                     .map_or_else(dash, |value| with_interval(value.scaled(100.0), 2, "")),
+                shown(arm.deficit_all.map(|x| 100.0 * x), 2),
                 arm.load
                     .map_or_else(dash, |value| with_interval(value, 3, "")),
-                host(arm.digest_load, 3),
-                shown(arm.reports_load, 3),
-                host(arm.broadcast_load, 3),
+                load_parts(arm),
                 host(arm.price, 3),
                 host(arm.contributors, 1),
                 if arm.strategy == "oracle" {
@@ -445,25 +443,39 @@ impl Page<'_> {
         let raw = self.view.raw;
         let mut body = paragraph(
             "Rows 6, 10 and 15 of the readings (when a cell counts as visible; the unit of airtime that the price pays for; who is a \
-             candidate) were chosen in a prototype with the letter's results in view. They were frozen, like all others, before the first \
-             run on evaluation seeds, but agreement that rests on them is weaker evidence than agreement that does not.",
+             candidate) were chosen in a prototype with the letter's results in view. Agreement that rests on them is weaker evidence than \
+             agreement that does not.",
         );
-        let with_unit = |row: &parameters::Parameter| {
-            format!("{} {}", row.value, row.unit).trim_end().to_string()
-        };
-        let mut table = Table::new(&["parameter or reading", "#value", "source"]);
-        for row in parameters::flatten(&raw["readings"]) {
-            table.row(vec![row.name.clone(), with_unit(&row), row.source]);
-        }
-        let readings = table.html();
+        let readings = parameters::flatten(&raw["readings"]);
         if readings.is_empty() {
             body.push_str(&paragraph("The summary lists no readings."));
-        } else {
-            body.push_str(&readings);
+        }
+        // The letter's own parameters lie open; those of radio, map and roads are behind a line each.
+        let folded = ["channel", "grid", "traffic"];
+        let of = |group: &str, row: &parameters::Parameter| {
+            row.name
+                .strip_prefix(group)
+                .is_some_and(|rest| rest.starts_with('.'))
+        };
+        let table_of = |rows: Vec<&parameters::Parameter>| {
+            let mut table = Table::new(&["parameter or reading", "value", "source"]);
+            for row in rows {
+                let value = parameters::with_unit(row);
+                table.row(vec![row.name.clone(), value, row.source.clone()]);
+            }
+            table
+        };
+        let open = readings
+            .iter()
+            .filter(|row| !folded.iter().any(|group| of(group, row)));
+        body.push_str(&table_of(open.collect()).html());
+        for group in folded {
+            let rows = readings.iter().filter(|row| of(group, row)).collect();
+            body.push_str(&table_of(rows).folded(&format!("Parameters of the {group}")));
         }
         let mut table = Table::new(&["scenario", "value"]);
         for row in parameters::flatten(&raw["scenario"]) {
-            table.row(vec![row.name.clone(), with_unit(&row)]);
+            table.row(vec![row.name.clone(), parameters::with_unit(&row)]);
         }
         body.push_str("<h3>Scenario</h3>\n");
         body.push_str(&table.html());
@@ -611,6 +623,17 @@ fn unbroken(text: &str) -> String {
 
 fn dash() -> String {
     "\u{2013}".to_string()
+}
+
+/// What a load is made of. Arms without host have reports alone.
+fn load_parts(arm: &ArmView) -> String {
+    let parts = if arm.hosted() {
+        vec![arm.digest_load, arm.reports_load, arm.broadcast_load]
+    } else {
+        vec![arm.reports_load]
+    };
+    let parts: Vec<String> = parts.into_iter().map(|part| shown(part, 3)).collect();
+    parts.join(" + ")
 }
 
 fn shown(value: Option<f64>, decimals: usize) -> String {

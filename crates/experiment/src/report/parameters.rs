@@ -76,7 +76,10 @@ pub(crate) fn shown(value: &Value) -> String {
         Value::Bool(yes) => if *yes { "yes" } else { "no" }.to_string(),
         Value::Number(number) => match number.as_f64() {
             Some(x) if x.abs() >= 10_000.0 && x.fract().abs() < 1e-9 => thousands(x),
-            _ => number.to_string().trim_end_matches(".0").to_string(),
+            _ => number
+                .to_string()
+                .trim_end_matches(".0")
+                .replace('-', "\u{2212}"),
         },
         other => other.to_string(),
     };
@@ -106,63 +109,132 @@ pub(crate) fn thousands(x: f64) -> String {
     text
 }
 
-/// Unit and source of a parameter by the last part of its name.
+/// The value with its unit: short ones behind it, long ones in brackets.
+pub(crate) fn with_unit(row: &Parameter) -> String {
+    match row.unit.as_str() {
+        "" => row.value.clone(),
+        unit if unit.len() <= 5 => format!("{} {unit}", row.value),
+        unit => format!("{} ({unit})", row.value),
+    }
+}
+
+/// Unit and source of a parameter, by its name.
 fn known(name: &str) -> (&'static str, &'static str) {
-    let last = name.rsplit('.').next().unwrap_or(name);
-    match last {
-        "cell_m" | "tile_m" => ("m", "letter, table I (design)"),
-        "cycle_s" => ("s", "letter, table I (T_s)"),
-        "beacon_s" => ("s", "letter, table I; EN 302 637-2"),
-        "slot_s" | "step_s" => ("s", "letter, table I (step); reading 31"),
-        "decision_phase_s" => ("s", "reading 31"),
-        "kappa_per_s" => ("1/s", "letter, table I"),
-        "eta_add" | "eta_rem" => ("value units", "letter, table I; reading 41"),
-        "n_max" => ("changes per cycle", "letter, table I"),
-        "allowance" => (
+    let (group, last) = match name.rsplit_once('.') {
+        Some((path, last)) => (path.split('.').next().unwrap_or_default(), last),
+        None => ("", name),
+    };
+    let (unit, source) = by_name(group, last);
+    (
+        if unit.is_empty() { unit_of(last) } else { unit },
+        if source.is_empty() {
+            source_of(group)
+        } else {
+            source
+        },
+    )
+}
+
+fn by_name(group: &str, last: &str) -> (&'static str, &'static str) {
+    match (group, last) {
+        (_, "cell_m" | "tile_m") => ("", "letter, table I (design)"),
+        (_, "cycle_s") => ("", "letter, table I (T_s)"),
+        (_, "beacon_s") => ("", "letter, table I; EN 302 637-2"),
+        (_, "slot_s") => ("", "letter, table I (step); reading 31"),
+        (_, "decision_phase_s") => ("", "reading 31"),
+        (_, "kappa_per_s") => ("", "letter, table I"),
+        (_, "eta_add" | "eta_rem") => ("value units", "letter, table I; reading 41"),
+        (_, "n_max") => ("changes per cycle", "letter, table I"),
+        (_, "allowance") => (
             "share of capacity",
-            "letter, table I; the arm's name overrides",
+            "letter, table I; an arm's name overrides it",
         ),
-        "target" => ("share of capacity", "letter, table I"),
-        "price_step" => ("", "letter, congestion control (\u{b5})"),
-        "t_max_s" => ("s", "reading 10 (inert at these allowances)"),
-        "rate_bytes_per_s" => ("B/s", "reading 10 (QPSK r = 0.5, 10 MHz)"),
-        "airtime_unit_s" => ("s", "reading 10"),
-        "capacity_bytes_per_s" => ("B/s", "reading 11, calibrated to CAM occupancy 0.64"),
-        "footprint_m" => ("m", "reading 15"),
-        "candidates_in_tile_only" => ("", "reading 15"),
-        "refresh_s" => ("s", "letter, vehicular instantiation"),
-        "soft_state_s" => ("s", "letter (1 s refresh); readings 28, 37"),
-        "lease_s" => ("s", "design: three cycles"),
-        "changed_m" => ("m", "reading 20"),
-        "changed_m_per_s" => ("m/s", "reading 20"),
-        "silence_refreshes" | "broadcast_content" => ("", "reading 20"),
-        "report_silent_only" => ("", "reading 18"),
-        "digest_every" => ("beacons", "letter; reading 32"),
-        "report_window" => ("cycles", "reading 38"),
-        "beacon_window" => ("beacons", "reading 38"),
-        "reaction_s" => ("s", "letter, table I (\u{3c4}_r)"),
-        "braking_m_per_s2" => ("m/s\u{b2}", "letter, table I (a_br)"),
-        "message_bytes" | "sensor_bytes" | "object_bytes" => {
-            ("B", "TR 103 562, table 3; reading 21")
+        (_, "target") => ("share of capacity", "letter, table I"),
+        (_, "price_step") => ("", "letter, congestion control (\u{b5})"),
+        (_, "t_max_s") => ("", "reading 10 (inert at these allowances)"),
+        (_, "rate_bytes_per_s") => ("", "reading 10 (QPSK r = 0.5, 10 MHz)"),
+        (_, "airtime_unit_s") => ("", "reading 10"),
+        (_, "capacity_bytes_per_s") => ("", "reading 11, calibrated to CAM occupancy 0.64"),
+        (_, "footprint_m" | "candidates_in_tile_only") => ("", "reading 15"),
+        (_, "refresh_s") => ("", "letter, vehicular instantiation"),
+        (_, "soft_state_s") => ("", "letter (1 s refresh); readings 28, 37"),
+        (_, "lease_s") => ("", "design: three cycles"),
+        (
+            _,
+            "changed_m" | "changed_m_per_s" | "silence_refreshes" | "broadcast_content"
+            | "withdrawn_bytes",
+        ) => ("", "reading 20"),
+        (_, "report_silent_only") => ("", "reading 18"),
+        (_, "digest_every") => ("beacons", "letter; reading 32"),
+        (_, "report_window") => ("cycles", "reading 38"),
+        (_, "beacon_window") => ("beacons", "reading 38"),
+        (_, "reaction_s") => ("", "letter, table I (\u{3c4}_r)"),
+        (_, "braking_m_per_s2") => ("", "letter, table I (a_br)"),
+        (_, "message_bytes" | "sensor_bytes" | "object_bytes") => {
+            ("", "TR 103 562, table 3; reading 21")
         }
-        "withdrawn_bytes" => ("B", "reading 20"),
-        "contributor_bytes" => ("B", "design: a station id"),
-        "novelty" | "risk" | "timeliness" => ("", "letter; masked in ablations (reading 36)"),
-        "penetration" => ("share of vehicles", "letter, table I"),
-        "main_density" => ("vehicles/km/lane", "letter (1.5 k_c); reading 42"),
-        "side_density" => ("vehicles/km/lane", "reading 42"),
-        "sensing_m" | "range_m" | "sensor_range_m" => ("m", "letter, table I; TR 103 562"),
-        "horizon_s" => ("s", "reading 1 (H)"),
-        "d_min_m" | "margin_m" => (
-            "m",
+        (_, "contributor_bytes") => ("", "design: a station id"),
+        ("protocol", "novelty" | "risk" | "timeliness") => {
+            ("", "letter; masked in ablations (reading 36)")
+        }
+        (_, "penetration") => ("share of vehicles", "letter, table I"),
+        (_, "sizes") => ("", "reading 21"),
+        (_, "main_density") => ("vehicles per km and lane", "letter (1.5 k_c); reading 42"),
+        (_, "side_density") => ("vehicles per km and lane", "reading 42"),
+        ("sensing", "range_m") => ("", "letter, table I; TR 103 562"),
+        ("sensing", "cell" | "cell_height_m") => ("", "reading 6"),
+        ("sensing", _) => ("", "reading 5"),
+        (_, "horizon_s") => ("", "reading 1 (H)"),
+        (_, "margin_m" | "d_min_m") => (
+            "",
             "reading 1 (d_min), calibrated to a CAM-only deficit of 5.8 %",
         ),
-        "cam_bytes" | "beacon_bytes" => ("B", "letter, table I; EN 302 637-2"),
-        "warmup_s" | "measure_s" => ("s", "letter, setup"),
-        "corridor_km" => ("km", ""),
-        "speed_m_per_s" => ("m/s", ""),
+        (_, "relevance") => ("", "reading 1"),
+        (_, "relative_speed") => ("", "reading 2"),
+        ("channel", "range_los_m" | "range_nlosv_m" | "range_nlos_m") => ("", "reading 26"),
+        ("channel", "collision") => ("", "reading 22"),
+        ("channel", "block_error" | "block_error_nlos") => ("", "published curve; letter, table I"),
+        ("channel", "hard_cap") => ("", "letter, table I"),
+        ("channel", "carrier_ghz" | "tx_power_dbm" | "resource_blocks") => {
+            ("", "letter, table I; TR 37.885")
+        }
         _ => ("", ""),
     }
+}
+
+/// Where a whole group comes from.
+fn source_of(group: &str) -> &'static str {
+    match group {
+        "channel" => "TR 37.885, TR 36.885; docs/channel.md",
+        "grid" => "scenario; reading 7",
+        "traffic" => "scenario",
+        _ => "",
+    }
+}
+
+/// The unit that a name ends with.
+fn unit_of(name: &str) -> &'static str {
+    const ENDS: [(&str, &str); 14] = [
+        ("_bytes_per_s", "B/s"),
+        ("_dbm_per_hz", "dBm/Hz"),
+        ("_m_per_s2", "m/s\u{b2}"),
+        ("_m_per_s", "m/s"),
+        ("_per_s", "per s"),
+        ("_bytes", "B"),
+        ("_dbm", "dBm"),
+        ("_dbi", "dBi"),
+        ("_db", "dB"),
+        ("_ghz", "GHz"),
+        ("_deg", "\u{b0}"),
+        ("_km", "km"),
+        ("_ms", "ms"),
+        ("_s", "s"),
+    ];
+    ENDS.iter()
+        .find(|(end, _)| name.ends_with(end))
+        .map_or(if name.ends_with("_m") { "m" } else { "" }, |(_, unit)| {
+            unit
+        })
 }
 
 #[cfg(test)]

@@ -45,6 +45,8 @@ pub(crate) struct ArmView {
     pub(crate) allowance: Option<f64>,
     pub(crate) deficit: Option<Interval>,
     pub(crate) load: Option<Interval>,
+    /// Mean over all vehicles, those without a radio included.
+    pub(crate) deficit_all: Option<f64>,
     pub(crate) digest_load: Option<f64>,
     pub(crate) reports_load: Option<f64>,
     pub(crate) broadcast_load: Option<f64>,
@@ -246,6 +248,7 @@ fn read_arm(name: &str, arm: &Value) -> ArmView {
         allowance,
         deficit: interval(&arm["deficit"]),
         load: interval(&arm["load"]),
+        deficit_all: number(&arm["deficit_all"]["mean"]),
         digest_load: number(&arm["load_parts"]["digest"]),
         reports_load: number(&arm["load_parts"]["reports"]),
         broadcast_load: number(&arm["load_parts"]["broadcast"]),

@@ -86,7 +86,7 @@ pub(crate) fn summary(count: u64) -> Value {
             json!({
                 "deficit": interval(&deficits), "load": interval(&loads),
                 "load_parts": {"digest": digest, "reports": load - digest - broadcast, "broadcast": broadcast},
-                "price": {"mean": price}, "contributors": {"mean": contributors},
+                "deficit_all": {"mean": summed(&deficits).0 * 1.6}, "price": {"mean": price}, "contributors": {"mean": contributors},
                 "digest_bytes": {"mean": if hosted { 19.2 } else { 0.0 }}, "per_seed": per_seed
             }),
         );
@@ -95,8 +95,10 @@ pub(crate) fn summary(count: u64) -> Value {
         "schema": "covey.summary/1", "revision": "0123abcd (made up)", "seeds": seeds, "warmup_s": 40.0, "measure_s": 40.0,
         "traffic": "builtin",
         "readings": {
-            "relevance": "path-and-conflict", "v_rel": "velocity-difference", "cell_visible": "centre",
-            "horizon_s": 4.0, "d_min_m": 7.0, "penetration": 0.8,
+            "penetration": 0.8, "sizes": "tr103562",
+            "evaluation": {"horizon_s": 4.0, "margin_m": 7.0, "relevance": "reach", "relative_speed": "difference"},
+            "sensing": {"range_m": 150.0, "cell": "centre", "object": "centre"},
+            "channel": {"tx_power_dbm": 23.0, "range_los_m": 500.0, "collision": {"table": "s2-23dbm"}},
             "protocol": {"cell_m": 20.0, "tile_m": 500.0, "cycle_s": 0.2, "kappa_per_s": 2.0, "eta_add": 0.25, "eta_rem": -0.25,
                 "n_max": 1, "target": 0.3, "price_step": 0.5, "rate_bytes_per_s": 650_000.0, "footprint_m": 300.0,
                 "airtime_unit_s": 0.001, "silence_refreshes": true, "digest_every": 1},
