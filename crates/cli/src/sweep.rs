@@ -21,8 +21,8 @@ use crate::table::Table;
 
 /// CPU seconds per vehicle and simulated second: what all arms share, and each arm. Measured on the bundled corridor; good for an
 /// estimate, no more (docs/running.md).
-const SHARED_COST_S: f64 = 1.0e-4;
-const ARM_COST_S: f64 = 3.0e-5;
+const SHARED_COST_S: f64 = 1.0e-3;
+const ARM_COST_S: f64 = 2.0e-5;
 
 /// Run many worlds, arms and seeds after a plan, here or as a Slurm job array
 ///
