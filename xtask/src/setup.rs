@@ -43,6 +43,11 @@ pub(crate) enum Source {
         package: &'static str,
         version: &'static str,
     },
+    /// PyPI, the source archive as it is, for files that are not installed.
+    PipArchive {
+        package: &'static str,
+        version: &'static str,
+    },
     /// npm, into the project's own folder; needs Node.
     Npm {
         package: &'static str,
@@ -112,6 +117,7 @@ const COMPONENTS: &[Component] = &[
         },
     },
     Component {
+<<<<<<< HEAD
         name: "slurm",
         purpose: "the job scheduler that sweeps as job arrays are tested with, two nodes on this machine",
         probe: (&["slurmctld", "-V"], "slurm"),
@@ -130,10 +136,15 @@ const COMPONENTS: &[Component] = &[
     Component {
         name: "mcap",
         purpose: "Foxglove's reader, which exported recordings are tested against",
+=======
+        name: "asn1tools",
+        purpose: "a foreign decoder that CAMs with a coverage digest are tested against",
+>>>>>>> its
         probe: (
             &[
                 ".venv/bin/python",
                 "-c",
+<<<<<<< HEAD
                 "import importlib.metadata as m, mcap.reader; print(m.version('mcap'))",
             ],
             "1.6.0",
@@ -141,6 +152,24 @@ const COMPONENTS: &[Component] = &[
         source: Source::Pip {
             package: "mcap",
             version: "1.6.0",
+=======
+                "import importlib.metadata as m, asn1tools; print(m.version('asn1tools'))",
+            ],
+            "0.169.0",
+        ),
+        source: Source::Pip {
+            package: "asn1tools",
+            version: "0.169.0",
+        },
+    },
+    Component {
+        name: "asn1tools' source",
+        purpose: "the ASN.1 modules of CAMs that asn1tools reads, which its tests bring",
+        probe: (&["ls", ".venv/source/asn1tools-0.169.0.tar.gz"], "0.169.0"),
+        source: Source::PipArchive {
+            package: "asn1tools",
+            version: "0.169.0",
+>>>>>>> its
         },
     },
     Component {
@@ -291,6 +320,31 @@ impl Source {
                         ],
                     ))
             }
+            Self::PipArchive { package, version } => {
+                let python = root
+                    .join(VENV)
+                    .join("bin/python")
+                    .to_string_lossy()
+                    .into_owned();
+                let pinned = format!("{package}=={version}");
+                ensure_venv(root, &python, report)
+                    && report.call(Call::new(
+                        root,
+                        &python,
+                        &[
+                            "-m",
+                            "pip",
+                            "download",
+                            "--disable-pip-version-check",
+                            "--no-deps",
+                            "--no-binary",
+                            package,
+                            "--dest",
+                            &format!("{VENV}/source"),
+                            &pinned,
+                        ],
+                    ))
+            }
             Self::Npm { package, version } => report.call(Call::new(
                 root,
                 "npm",
@@ -322,6 +376,9 @@ impl Source {
             }
             Self::Pip { package, version } => format!(
                 "Try `python3 -m venv {VENV} && {VENV}/bin/python -m pip install {package}=={version}`."
+            ),
+            Self::PipArchive { package, version } => format!(
+                "Try `{VENV}/bin/python -m pip download --no-deps --no-binary {package} --dest {VENV}/source {package}=={version}`."
             ),
             Self::Npm { package, version } => format!(
                 "Node 20.19 or newer is needed. Try `npm install --prefix {NPM} {package}@{version}`."

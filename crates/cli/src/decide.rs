@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
+use covey_protocol::demand::snapshot::{DEMAND_SNAPSHOT_SCHEMA, DemandOutcome, DemandSnapshot};
 use covey_protocol::snapshot::{ChangeRow, Outcome, Snapshot};
 
 use crate::failure::{Failure, print, read_text};
@@ -11,11 +12,12 @@ use crate::table::Table;
 
 /// Make one host decision from a JSON snapshot and explain it, factor by factor
 ///
-/// The snapshot (schema covey.snapshot/1) holds what a host knows at the end of a cycle. The decision is made by the same
-/// code that hosts run in the simulator.
+/// The snapshot (schema covey.snapshot/1 for the letter's policy, covey.demand-snapshot/1 for choice by demand) holds what a
+/// host knows at the end of a cycle. The decision is made by the same code that hosts run in the simulator.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     covey decide examples/snapshot.json\n  \
+    covey decide examples/demand-snapshot.json\n  \
     covey decide --json - < examples/snapshot.json | jq .changes")]
 pub(crate) struct Arguments {
     /// Print the decision as JSON (schema covey.decision/1) instead of a table
@@ -28,6 +30,9 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (name, text) = read_text(&arguments.file)?;
+    if is_demand(&text) {
+        return run_demand(arguments, &name, &text);
+    }
     let snapshot = Snapshot::parse(&text).map_err(|error| Failure::input(&name, error))?;
     let outcome = snapshot.decide();
     if let Some(what) = outcome.overflow() {
@@ -45,6 +50,73 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     } else {
         print(&explain(&snapshot, &outcome))
     }
+}
+
+/// The text says that it is a snapshot of choice by demand.
+fn is_demand(text: &str) -> bool {
+    let value: Result<serde_json::Value, _> = serde_json::from_str(text);
+    value.is_ok_and(|value| value["schema"] == DEMAND_SNAPSHOT_SCHEMA)
+}
+
+fn run_demand(arguments: &Arguments, name: &str, text: &str) -> Result<(), Failure> {
+    let snapshot = DemandSnapshot::parse(text).map_err(|error| Failure::input(name, error))?;
+    let outcome = snapshot.decide();
+    if let Some(what) = outcome.overflow() {
+        return Err(Failure::input(
+            name,
+            format!("{what} is not a finite number: bytes, bonuses or positions are too large"),
+        ));
+    }
+    if arguments.json {
+        let json =
+            serde_json::to_string(&outcome).map_err(|error| Failure::Other(error.to_string()))?;
+        print(&format!("{json}\n"))
+    } else {
+        print(&explain_demand(&snapshot, &outcome))
+    }
+}
+
+/// The choice for a person: what was picked, what it is worth, what stays open.
+fn explain_demand(snapshot: &DemandSnapshot, outcome: &DemandOutcome) -> String {
+    let problem = &snapshot.problem;
+    let mut out = format!(
+        "Host {}: {} listeners need {} objects ({} needs); {} could report.\n\n",
+        outcome.host,
+        problem.listeners.len(),
+        problem.objects.len(),
+        problem.needs.len(),
+        problem.candidates.len(),
+    );
+    let mut table = Table::new(2, &["pick", "id", "gain", "bytes", "gain per 100 bytes"]);
+    for row in &outcome.picks {
+        table.row(vec![
+            row.pick.to_string(),
+            row.id.to_string(),
+            number(row.gain),
+            number(row.bytes),
+            number(100.0 * row.gain / row.bytes.max(1e-9)),
+        ]);
+    }
+    if outcome.picks.is_empty() {
+        out.push_str("Nothing is worth its bytes.\n");
+    } else {
+        let _ = writeln!(out, "{}", table.render());
+    }
+    let _ = writeln!(
+        out,
+        "{} of {} bytes; needs left open: {} now, {} in the next cycle.",
+        number(outcome.bytes),
+        number(outcome.budget_bytes),
+        number(outcome.open_now),
+        number(outcome.open_next),
+    );
+    let bound = if outcome.cut {
+        "What bound: the budget; something worth picking did not fit."
+    } else {
+        "What bound: nothing; no other pick is worth it."
+    };
+    let _ = writeln!(out, "{bound}");
+    out
 }
 
 /// The decision for a person: who scored what, why the winner won, what bound.

@@ -2,6 +2,7 @@
 
 mod arms;
 mod calibrate;
+mod capture;
 mod decide;
 mod digest;
 mod failure;

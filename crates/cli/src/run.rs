@@ -9,6 +9,7 @@ use covey_experiment::world::{Base, TrafficSource, World};
 use covey_simulator::Arm;
 use covey_traffic::sumo::SumoConfig;
 
+use crate::capture::CaptureOptions;
 use crate::failure::Failure;
 use crate::laboratory::{Bench, WorkOptions, folder_name, window, world_failure};
 use crate::report::conclude;
@@ -70,6 +71,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    capture: CaptureOptions,
+    #[command(flatten)]
     work: WorkOptions,
 }
 
@@ -84,6 +87,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         [] => Arm::letter(),
         names => plan::arms(names).map_err(|problem| Failure::input("--arm", problem))?,
     };
+    arguments.capture.check(arms.len(), seeds.len())?;
     arguments.work.workers()?;
     let world = world(arguments, arms, window)?;
     let out = arguments
@@ -100,6 +104,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         shard: None,
     }
     .compute()?;
+    arguments
+        .capture
+        .write(&world, seeds[0], &out, &arguments.work)?;
     conclude(
         &world,
         &seeds,

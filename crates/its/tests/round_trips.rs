@@ -355,6 +355,7 @@ fn broadcast(objects: u64) -> Broadcast {
         contributors: vec![AgentId(5), AgentId(9)],
         lease: Duration::from_millis(600),
         content: Content::SilentOnly,
+        requested: Vec::new(),
         full: true,
         objects: (0..objects)
             .map(|id| object(id, -250.0 + id as f64, 1_250.0 - 0.5 * id as f64))

@@ -7,6 +7,8 @@
 use std::hint::black_box;
 
 use covey_protocol::admission::{Admission, Candidate, Contributor, Problem};
+use covey_protocol::demand::select::Selection;
+use covey_protocol::demand::{Demand, DemandOptions};
 use covey_protocol::host::Host;
 use covey_protocol::messages::{
     AgentState, Beacon, Confidence, ObjectState, PathCell, Report, Size,
@@ -267,5 +269,109 @@ fn digest(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, host_cycle, digest);
+/// A host with choice by demand before its decision: a road of six lanes at a fixed density, half of the vehicles silent, as
+/// long as it takes for `members` with a radio.
+fn demand_host_before_decision(members: u64) -> (Host<Demand>, Instant) {
+    // 150 members within 300 m to either side; more members need a longer road, not a fuller one.
+    let half_m = 2.0 * members as f64;
+    let parameters = Parameters {
+        allowance: 0.8,
+        tile_m: 2.5 * half_m,
+        footprint_m: 1.1 * half_m,
+        // Few cells: nothing here is about coverage.
+        cell_m: 500.0,
+        capacity_bytes_per_s: 1_600.0 * members as f64,
+        ..Parameters::default()
+    };
+    let centre = TILE.centre(parameters.tile_m);
+    let place = |id: u64| {
+        let lane = (id % 6) as f64;
+        Position::new(
+            centre.x + 2.0 * half_m * (unit(id) - 0.5),
+            centre.y + 3.5 * lane - 8.75,
+        )
+    };
+    let state = |id: u64| AgentState {
+        position: place(id),
+        heading: if id % 6 < 3 {
+            0.0
+        } else {
+            core::f64::consts::PI
+        },
+        speed: 8.0 * unit(id + 7),
+        size: Size {
+            length: 5.0,
+            width: 2.0,
+            height: 1.6,
+        },
+    };
+    let silent = 1_000_000;
+    let start = Instant::from_millis(0);
+    let policy = Demand::new(DemandOptions::default());
+    let mut host = Host::with_policy(&parameters, HOST, TILE, start, None, policy);
+    let own = AgentState {
+        position: centre,
+        ..AgentState::default()
+    };
+    let mut now = start;
+    for cycle in 0..6 {
+        let sensed = Instant::from_millis(200 * cycle + 100);
+        now = Instant::from_millis(200 * cycle + 150);
+        host.handle_input(sensed, Input::Moved(&own));
+        for id in 1..=members {
+            let beacon = Beacon {
+                sender: AgentId(id),
+                at: sensed,
+                state: state(id),
+                digest: None,
+            };
+            host.handle_input(sensed, Input::Beacon(&beacon));
+        }
+        // One in ten reports the silent vehicles around it.
+        for reporter in (1..=members).filter(|id| id % 10 == 0) {
+            let around = (silent..silent + members)
+                .filter(|&id| place(id).distance(place(reporter)) < 60.0)
+                .map(|id| ObjectState {
+                    position: place(id),
+                    velocity: state(id).velocity(),
+                    size: state(id).size,
+                    ..object(id, sensed)
+                });
+            let report = Report {
+                sender: AgentId(reporter),
+                at: sensed,
+                objects: around.collect(),
+            };
+            host.handle_input(sensed, Input::Report(&report));
+        }
+        if cycle < 5 {
+            host.handle_input(now, Input::Tick);
+            while host.poll_output().is_some() {}
+        }
+    }
+    (host, now)
+}
+
+fn demand(c: &mut Criterion) {
+    let mut group = c.benchmark_group("demand");
+    for members in [150, 1_000] {
+        group.throughput(Throughput::Elements(members));
+        let (host, now) = demand_host_before_decision(members);
+        assert!(!host.contributors().is_empty());
+        group.bench_function(BenchmarkId::new("host cycle", members), |b| {
+            b.iter_batched_ref(
+                || host.clone(),
+                |host| host.handle_input(now, Input::Tick),
+                BatchSize::LargeInput,
+            );
+        });
+        let problem = host.policy().problem().cloned().unwrap();
+        group.bench_function(BenchmarkId::new("selection", members), |b| {
+            b.iter(|| Selection::choose(black_box(&problem)));
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, host_cycle, demand, digest);
 criterion_main!(benches);

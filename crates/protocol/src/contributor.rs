@@ -1,10 +1,20 @@
 //! The contributor's side of an admission: report while a host asks for it, fall silent when its word runs out.
+//!
+//! What it reports is the host's to say ([`Content`]). To judge what others need ([`Content::Demanded`]) a contributor must
+//! keep what it knows of them, which it does only [`with_demand`](Contributor::with_demand); without, it reports what sends
+//! no beacon.
 
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use crate::demand::DemandOptions;
+use crate::demand::content::{Asked, Chooser, Heard, Knowledge};
 use crate::ids::{AgentId, ObjectId};
-use crate::messages::{Broadcast, Content, Message, ObjectState, Report};
+use crate::link::LinkQuality;
+use crate::map::RoadMap;
+use crate::messages::{AgentState, Beacon, Broadcast, Content, Message, ObjectState, Report};
 use crate::parameters::Parameters;
 use crate::role::{Event, Input, Output};
 use crate::sorted::SortedMap;
@@ -23,18 +33,101 @@ pub struct Contributor {
     /// When each agent was last heard.
     heard: SortedMap<ObjectId, Instant>,
     sensed: Vec<ObjectState>,
+    judgement: Option<Box<Judgement>>,
     reported_slot: Option<Instant>,
     outputs: VecDeque<Output>,
     wake_told: Option<Instant>,
 }
 
 /// The newest word of one host.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Grant {
     at: Instant,
     /// Until when to report; none where the host does not ask.
     until: Option<Instant>,
     content: Content,
+    /// By ascending id.
+    requested: Vec<ObjectId>,
+}
+
+/// What it takes to judge what others need.
+#[derive(Debug, Clone)]
+struct Judgement {
+    parameters: Parameters,
+    options: DemandOptions,
+    map: Option<Arc<dyn RoadMap>>,
+    links: LinkQuality,
+    own: Option<AgentState>,
+    /// The last beacon of everyone, within the soft-state time.
+    heard: SortedMap<ObjectId, (AgentState, Instant)>,
+    /// What others said of objects: the newest state, and when it was said.
+    told: SortedMap<ObjectId, (ObjectState, Instant)>,
+    chooser: Chooser,
+}
+
+impl Judgement {
+    fn hear(&mut self, beacon: &Beacon) {
+        if !beacon.state.is_finite() {
+            return;
+        }
+        let id = beacon.sender.into();
+        let last = self.heard.get(id).map(|&(_, at)| at);
+        if last.is_some_and(|at| at >= beacon.at) {
+            return;
+        }
+        if let (Some(last), Some(own)) = (last, &self.own) {
+            let due = beacon.at.since(last).seconds() / self.parameters.beacon_s;
+            let distance = own.position.distance(beacon.state.position);
+            self.links.count(distance, libm::round(due).max(1.0), 1.0);
+        }
+        self.heard.insert(id, (beacon.state, beacon.at));
+    }
+
+    fn tell(&mut self, state: &ObjectState, now: Instant) {
+        if !state.is_finite() || state.sensed_at > now {
+            return;
+        }
+        let (held, new) = self
+            .told
+            .get_or_insert_with(state.id, || (*state, state.sensed_at));
+        if !new && state.sensed_at > held.1 {
+            *held = (*state, state.sensed_at);
+        }
+    }
+
+    fn choose(
+        &mut self,
+        own: AgentId,
+        now: Instant,
+        sensed: &[ObjectState],
+        asked: Asked<'_>,
+    ) -> Vec<usize> {
+        let Some(state) = self.own else {
+            return Vec::new();
+        };
+        let soft_state = Duration::from_seconds(self.parameters.soft_state_s);
+        self.heard.retain(|_, (_, at)| now.since(*at) <= soft_state);
+        self.told.retain(|_, (_, at)| now.since(*at) <= soft_state);
+        self.links.age(now);
+        let heard: Vec<Heard> = self
+            .heard
+            .iter()
+            .map(|(id, &(state, at))| Heard { id, state, at })
+            .collect();
+        let told: Vec<(ObjectState, Instant)> = self.told.iter().map(|(_, &told)| told).collect();
+        let knowledge = Knowledge {
+            now,
+            own: own.into(),
+            state: &state,
+            heard: &heard,
+            sensed,
+            told: &told,
+            links: &self.links,
+            map: self.map.as_deref(),
+        };
+        self.chooser
+            .choose(&self.options, &self.parameters, &knowledge, asked)
+    }
 }
 
 impl Contributor {
@@ -53,16 +146,57 @@ impl Contributor {
             grants: SortedMap::default(),
             heard: SortedMap::default(),
             sensed: Vec::new(),
+            judgement: None,
             reported_slot: None,
             outputs: VecDeque::new(),
             wake_told: None,
         }
     }
 
+    /// The same, able to judge what others need, with a map where there is one.
+    #[must_use]
+    pub fn with_demand(
+        mut self,
+        parameters: &Parameters,
+        options: &DemandOptions,
+        map: Option<Arc<dyn RoadMap>>,
+    ) -> Self {
+        self.judgement = Some(Box::new(Judgement {
+            parameters: parameters.clone(),
+            options: options.clone(),
+            map,
+            links: LinkQuality::new(Duration::from_seconds(10.0)),
+            own: None,
+            heard: SortedMap::default(),
+            told: SortedMap::default(),
+            chooser: Chooser::default(),
+        }));
+        self
+    }
+
     /// Takes in what happened at `now`. Sensing, beacons and broadcasts matter; a tick at or after the agent's report slot
     /// sends the report of that cycle, once.
     pub fn handle_input(&mut self, now: Instant, input: Input<'_>) {
         self.now = self.now.max(now);
+        if let Some(judgement) = &mut self.judgement {
+            match input {
+                Input::Moved(state) if state.is_finite() => judgement.own = Some(*state),
+                Input::Beacon(beacon) if beacon.at <= self.now && beacon.sender != self.own => {
+                    judgement.hear(beacon);
+                }
+                Input::Report(report) if report.sender != self.own => {
+                    for state in &report.objects {
+                        judgement.tell(state, self.now);
+                    }
+                }
+                Input::Broadcast(broadcast) if broadcast.host != self.own => {
+                    for state in &broadcast.objects {
+                        judgement.tell(state, self.now);
+                    }
+                }
+                _ => {}
+            }
+        }
         match input {
             Input::Sensed { objects, .. } => {
                 self.sensed.clear();
@@ -99,6 +233,19 @@ impl Contributor {
         self.grants.iter().any(|(_, grant)| grant.until.is_some())
     }
 
+    /// The objects that hosts ask for by name, by ascending id.
+    #[must_use]
+    pub fn requested(&self) -> Vec<ObjectId> {
+        let grants = self.grants.iter().map(|(_, grant)| grant);
+        let mut requested: Vec<ObjectId> = grants
+            .filter(|grant| grant.until.is_some())
+            .flat_map(|grant| grant.requested.iter().copied())
+            .collect();
+        requested.sort_unstable();
+        requested.dedup();
+        requested
+    }
+
     fn obey(&mut self, broadcast: &Broadcast) {
         // Only the newest word of a host counts; what comes from the future cannot be told apart from a lie.
         if broadcast.at > self.now {
@@ -114,12 +261,15 @@ impl Contributor {
         let was_admitted = self.is_admitted();
         let lease = broadcast.lease.min(self.lease_limit);
         let asked = broadcast.contributors.contains(&self.own);
+        let mut requested = broadcast.requested.clone();
+        requested.sort_unstable();
         self.grants.insert(
             broadcast.host,
             Grant {
                 at: broadcast.at,
                 until: asked.then(|| broadcast.at + lease),
                 content: broadcast.content,
+                requested,
             },
         );
         if asked && !was_admitted {
@@ -155,25 +305,44 @@ impl Contributor {
             return;
         }
         // Admitted by a broadcast of this very cycle: reports begin with the next one.
-        let mut asking = self
+        let asking: Vec<&Grant> = self
             .grants
             .iter()
             .filter(|(_, grant)| grant.until.is_some() && grant.at < slot)
-            .map(|(_, grant)| grant.content)
-            .peekable();
-        if asking.peek().is_none() {
+            .map(|(_, grant)| grant)
+            .collect();
+        if asking.is_empty() {
             return;
         }
-        let all = asking.any(|content| content == Content::AllVisible);
+        self.reported_slot = Some(slot);
         let mut objects = self.sensed.clone();
-        if !all {
-            objects.retain(|object| self.heard.get(object.id).is_none());
+        if asking.iter().all(|g| g.content != Content::AllVisible) {
+            // What any host asks for.
+            let mut asked_for = alloc::vec![false; objects.len()];
+            for grant in asking {
+                match (&mut self.judgement, grant.content) {
+                    (Some(judgement), Content::Demanded | Content::Requested) => {
+                        let asked = Asked {
+                            content: grant.content,
+                            requested: &grant.requested,
+                        };
+                        for k in judgement.choose(self.own, self.now, &self.sensed, asked) {
+                            asked_for[k] = true;
+                        }
+                    }
+                    _ => {
+                        for (k, object) in self.sensed.iter().enumerate() {
+                            asked_for[k] |= self.heard.get(object.id).is_none();
+                        }
+                    }
+                }
+            }
+            let mut asked_for = asked_for.into_iter();
+            objects.retain(|_| asked_for.next() == Some(true));
             if objects.is_empty() {
-                self.reported_slot = Some(slot);
                 return;
             }
         }
-        self.reported_slot = Some(slot);
         self.outputs
             .push_back(Output::Transmit(Message::Report(Report {
                 sender: self.own,

@@ -8,6 +8,7 @@ use core::cmp::Ordering;
 
 use crate::grid::{Position, Tile};
 use crate::ids::AgentId;
+use crate::parameters::Handover;
 use crate::time::Duration;
 
 /// Who hosts `tile`, of side `tile_m` metres, given where agents are; none where no agent is inside.
@@ -33,6 +34,47 @@ pub fn elect(
         }
     }
     nearest.map(|(_, id)| id)
+}
+
+/// Who hosts `tile`, as [`elect`], but an incumbent far from the centre hands over to the nearest where `handover` says so.
+#[must_use]
+pub fn elect_or_hand_over(
+    tile: Tile,
+    tile_m: f64,
+    handover: Option<Handover>,
+    incumbent: Option<AgentId>,
+    agents: impl IntoIterator<Item = (AgentId, Position)> + Clone,
+) -> Option<AgentId> {
+    let elected = elect(tile, tile_m, incumbent, agents.clone())?;
+    if let Some(handover) = handover
+        && incumbent == Some(elected)
+    {
+        let mut here = agents.clone().into_iter();
+        let position = here.find(|&(id, _)| id == elected)?.1;
+        let nearest = elect(tile, tile_m, None, agents.clone())?;
+        let mut all = agents.into_iter();
+        let rival = all.find(|&(id, _)| id == nearest)?.1;
+        if gives_way(tile, tile_m, handover, position, rival) {
+            return Some(nearest);
+        }
+    }
+    Some(elected)
+}
+
+/// A host of `tile` at `position` hands over to an agent at `rival`.
+#[must_use]
+pub fn gives_way(
+    tile: Tile,
+    tile_m: f64,
+    handover: Handover,
+    position: Position,
+    rival: Position,
+) -> bool {
+    let centre = tile.centre(tile_m);
+    let off = position.distance(centre);
+    Tile::containing(rival, tile_m) == Some(tile)
+        && off > handover.beyond_m
+        && rival.distance(centre) <= off - handover.nearer_m
 }
 
 /// How many of `agents` are nearer the centre of `tile` than agent `own` at `position`, and inside it.
@@ -113,6 +155,22 @@ mod tests {
             Some(AgentId(2))
         );
         assert_eq!(elect(TILE, 500.0, None, [at(3, 900.0, 250.0)]), None);
+    }
+
+    #[test]
+    fn a_host_far_off_hands_over_only_to_one_much_nearer() {
+        let elect = |agents: [(AgentId, Position); 2]| {
+            elect_or_hand_over(TILE, 500.0, Some(Handover::USUAL), Some(AgentId(1)), agents)
+        };
+        let far = at(1, 400.0, 250.0); // 150 m off
+        assert_eq!(elect([far, at(2, 340.0, 250.0)]), Some(AgentId(2)));
+        assert_eq!(elect([far, at(2, 360.0, 250.0)]), Some(AgentId(1)));
+        assert_eq!(
+            elect([at(1, 345.0, 250.0), at(2, 250.0, 250.0)]),
+            Some(AgentId(1)),
+            "95 m is near enough"
+        );
+        assert_eq!(elect([at(1, 510.0, 250.0), far]), Some(AgentId(1)));
     }
 
     #[test]

@@ -18,14 +18,17 @@ mod fused;
 mod members;
 
 use alloc::collections::VecDeque;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::admission::{Admission, Candidate, Contributor, Problem, Rules, sum_columns};
 use crate::grid::{Cell, Tile, Window};
-use crate::ids::AgentId;
-use crate::messages::{AgentState, Beacon, Broadcast, Message, PathCell, Report};
+use crate::ids::{AgentId, ObjectId};
+use crate::link::LinkQuality;
+use crate::map::RoadMap;
+use crate::messages::{AgentState, Beacon, Broadcast, Content, Message, PathCell, Report};
 use crate::parameters::Parameters;
-use crate::policy::{self, ConditionalCoverage, Policy, ScopeMember, View};
+use crate::policy::{self, ConditionalCoverage, LastReport, Policy, Repeat, ScopeMember, View};
 use crate::price::Price;
 use crate::risk::RiskMap;
 use crate::role::{Event, Input, Output};
@@ -37,6 +40,8 @@ use members::Member;
 
 /// Coverage below this is none; it keeps the map from filling up with numbers too small to matter.
 const NO_COVERAGE: f64 = 1e-12;
+/// How slowly a host forgets how well it hears, in seconds.
+const LINK_MEMORY_S: f64 = 10.0;
 
 /// What a new host takes over from the broadcasts of the one before it, where it heard them.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -76,6 +81,9 @@ pub struct Host<P = ConditionalCoverage> {
     epoch: u32,
     sequence: u32,
     admission: Admission,
+    links: LinkQuality,
+    occupancy: Option<f64>,
+    map_data: Option<Arc<dyn RoadMap>>,
     outputs: VecDeque<Output>,
     wake_told: Option<Instant>,
 }
@@ -130,6 +138,9 @@ impl<P: Policy> Host<P> {
             epoch: inheritance.epoch,
             sequence: 0,
             admission: Admission::new(),
+            links: LinkQuality::new(Duration::from_seconds(LINK_MEMORY_S)),
+            occupancy: None,
+            map_data: None,
             outputs: VecDeque::new(),
             wake_told: None,
             parameters: parameters.clone(),
@@ -137,6 +148,25 @@ impl<P: Policy> Host<P> {
         // A slot that begins this very moment is still to be served.
         host.decided = host.slot(now - Duration::from_micros(1));
         host
+    }
+
+    /// The same host with a map of roads and buildings.
+    #[must_use]
+    pub fn with_map(mut self, map: Option<Arc<dyn RoadMap>>) -> Self {
+        self.map_data = map;
+        self
+    }
+
+    /// The policy, with whatever it tells about itself.
+    #[must_use]
+    pub fn policy(&self) -> &P {
+        &self.policy
+    }
+
+    /// How well messages get through, by distance.
+    #[must_use]
+    pub fn links(&self) -> &LinkQuality {
+        &self.links
     }
 
     /// The tile.
@@ -213,7 +243,12 @@ impl<P: Policy> Host<P> {
             Input::Beacon(beacon) => self.hear(beacon),
             Input::Report(report) => self.take(report),
             Input::Broadcast(broadcast) => self.overhear(broadcast),
-            Input::Occupancy(occupancy) => self.price.update(occupancy),
+            Input::Occupancy(occupancy) => {
+                self.price.update(occupancy);
+                if occupancy.is_finite() {
+                    self.occupancy = Some(occupancy);
+                }
+            }
             Input::Path { agent, cells } => {
                 let path = if agent == self.id {
                     Some(&mut self.own_path)
@@ -256,7 +291,9 @@ impl<P: Policy> Host<P> {
             .members
             .get_or_insert_with(beacon.sender, || Member::new(beacon));
         let interval = Duration::from_seconds(self.parameters.beacon_s);
-        member.hear(beacon, interval, &self.window);
+        let due = member.hear(beacon, interval, &self.window);
+        let distance = beacon.state.position.distance(self.own.position);
+        self.links.count(distance, f64::from(due), 1.0);
         self.fused.announced(beacon);
     }
 
@@ -269,6 +306,12 @@ impl<P: Policy> Host<P> {
         {
             member.reports.at = Some(report.at);
             member.reports.objects = report.objects.len();
+            let ids = &mut member.reports.ids;
+            ids.clear();
+            ids.extend(report.objects.iter().map(|object| object.id));
+            ids.sort_unstable();
+            ids.dedup();
+            member.reports.sensed_at = report.objects.iter().map(|o| o.sensed_at).min();
         }
         for state in report.objects.iter().filter(|o| o.sensed_at <= self.now) {
             self.fused.reported(report.sender, state);
@@ -282,6 +325,7 @@ impl<P: Policy> Host<P> {
             return;
         }
         for object in &broadcast.objects {
+            self.fused.overheard(object);
             if object.sensed_at >= broadcast.cycle_start
                 && let Some(cell) = Cell::containing(object.position, self.parameters.cell_m)
                 && let Some(at) = self.window.index(cell)
@@ -306,9 +350,10 @@ impl<P: Policy> Host<P> {
         self.assess_risk();
         self.overheard.sort_unstable();
         self.overheard.dedup();
-        self.decide(cycle_start);
+        self.links.age(self.now);
+        let speech = self.decide(cycle_start);
         self.overheard.clear();
-        self.broadcast(cycle_start);
+        self.broadcast(cycle_start, speech);
     }
 
     /// Lets go of who is gone.
@@ -369,7 +414,7 @@ impl<P: Policy> Host<P> {
         self.risk.finish();
     }
 
-    fn decide(&mut self, cycle_start: Instant) {
+    fn decide(&mut self, cycle_start: Instant) -> Speech {
         let parameters = &self.parameters;
         let interval = Duration::from_seconds(parameters.beacon_s);
         let mut scope: Vec<ScopeMember<'_>> = Vec::with_capacity(self.members.len() + 1);
@@ -484,6 +529,21 @@ impl<P: Policy> Host<P> {
         };
         let at = scope.partition_point(|s| s.id < self.id);
         scope.insert(at, own);
+        let known = self.fused.known(parameters, self.id, cycle_start, self.now);
+        let soft_state = Duration::from_seconds(parameters.soft_state_s);
+        let reports: Vec<LastReport<'_>> = scope
+            .iter()
+            .filter_map(|s| {
+                let reports = &self.members.get(s.id)?.reports;
+                let at = reports.at.filter(|&at| self.now.since(at) <= soft_state)?;
+                Some(LastReport {
+                    sender: s.id,
+                    at,
+                    sensed_at: reports.sensed_at.unwrap_or(at),
+                    objects: &reports.ids,
+                })
+            })
+            .collect();
         let plan = self.policy.plan(
             &View {
                 now: self.now,
@@ -494,6 +554,14 @@ impl<P: Policy> Host<P> {
                 problem: &problem,
                 scope: &scope,
                 objects: self.fused.fresh(),
+                parameters,
+                cycle_start,
+                known: &known,
+                reports: &reports,
+                links: &self.links,
+                occupancy: self.occupancy,
+                refresh: self.fused.refresh_due(parameters, self.now),
+                map: self.map_data.as_deref(),
             },
             &mut self.admission,
         );
@@ -510,12 +578,16 @@ impl<P: Policy> Host<P> {
         self.map.extend_from_slice(self.admission.map());
         clear_traces(&mut self.map);
 
+        let before = core::mem::take(&mut self.contributors);
+        self.contributors.clone_from(&before);
         policy::apply(&mut self.contributors, &plan);
         let (held, map) = (&self.contributors, &self.map);
         self.without.retain(|id, _| held.binary_search(&id).is_ok());
         for &id in held {
-            if self.without.get(id).is_none() {
-                self.without.insert(id, map.clone());
+            if before.binary_search(&id).is_err() {
+                if self.policy.weighs_coverage() {
+                    self.without.insert(id, map.clone());
+                }
                 // Its record begins anew with its admission.
                 if let Some(member) = self.members.get_mut(id) {
                     member.reports.history = members::History::default();
@@ -526,10 +598,18 @@ impl<P: Policy> Host<P> {
         self.epoch = self.epoch.wrapping_add(changes);
         self.outputs
             .push_back(Output::Event(Event::Decided(plan.decision)));
+        Speech {
+            content: plan.content,
+            requested: plan.requested,
+            repeat: plan.repeat,
+        }
     }
 
-    fn broadcast(&mut self, cycle_start: Instant) {
-        let listing = self.fused.list(&self.parameters, self.now);
+    fn broadcast(&mut self, cycle_start: Instant, speech: Speech) {
+        let listing = match &speech.repeat {
+            Repeat::Fresh => self.fused.list(&self.parameters, self.now),
+            Repeat::Picked(ids) => self.fused.list_picked(&self.parameters, ids, self.now),
+        };
         let broadcast = Broadcast {
             host: self.id,
             tile: self.tile,
@@ -542,7 +622,8 @@ impl<P: Policy> Host<P> {
             cycle_start,
             contributors: self.contributors.clone(),
             lease: Duration::from_seconds(self.parameters.lease_s),
-            content: self.parameters.content(),
+            content: speech.content,
+            requested: speech.requested,
             full: listing.full,
             objects: listing.objects,
             withdrawn: listing.withdrawn,
@@ -552,6 +633,13 @@ impl<P: Policy> Host<P> {
         self.outputs
             .push_back(Output::Transmit(Message::Broadcast(broadcast)));
     }
+}
+
+/// What a plan says of the broadcast.
+struct Speech {
+    content: Content,
+    requested: Vec<ObjectId>,
+    repeat: Repeat,
 }
 
 /// What a broadcast costs, and how many objects the host holds in each cell.

@@ -17,12 +17,15 @@ extern crate std;
 
 pub mod admission;
 pub mod contributor;
+pub mod demand;
 pub mod digest;
 pub mod election;
 pub mod grid;
 pub mod host;
 pub mod ids;
+pub mod link;
 pub mod listener;
+pub mod map;
 pub mod messages;
 pub mod parameters;
 pub mod participant;

@@ -149,6 +149,11 @@ pub enum Content {
     AllVisible,
     /// Only those of which it has heard no beacon within the soft-state time; nothing is sent where none is left.
     SilentOnly,
+    /// Those that somebody nearby needs, as far as the contributor can tell ([`crate::demand::content`]); nothing is sent
+    /// where none is left.
+    Demanded,
+    /// As before, but of objects that beacon only those that the host names.
+    Requested,
 }
 
 /// What a host says once a cycle: the fused state, and who reports in the next cycle.
@@ -182,6 +187,8 @@ pub struct Broadcast {
     pub lease: Duration,
     /// What they are asked to report.
     pub content: Content,
+    /// Objects that beacon and are asked for nonetheless; only with [`Content::Requested`].
+    pub requested: Vec<ObjectId>,
     /// All objects are listed, not only the changed ones.
     pub full: bool,
     /// Objects that changed since they were last listed, or all.

@@ -4,7 +4,7 @@ use core::fmt;
 
 use crate::admission::{Factors, Rules};
 use crate::ids::AgentId;
-use crate::messages::Content;
+use crate::messages::{Broadcast, Content};
 use crate::time::Duration;
 
 /// Which objects a host's broadcast carries.
@@ -108,6 +108,29 @@ pub struct Parameters {
     pub withdrawn_bytes: f64,
     /// Bytes of a contributor's entry in a broadcast. Default 4: a station id.
     pub contributor_bytes: f64,
+    /// Bytes of a requested object in a broadcast. Default 3: a number that the host gave the object.
+    pub requested_bytes: f64,
+    /// When a host hands its office over inside its tile. Default none: it stays while it is in the tile, as in the letter.
+    pub handover: Option<Handover>,
+}
+
+/// When a host hands over to one nearer the tile's centre.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct Handover {
+    /// It is further than this from the centre, in metres.
+    pub beyond_m: f64,
+    /// Another one is nearer the centre by at least this, in metres.
+    pub nearer_m: f64,
+}
+
+impl Handover {
+    /// A host more than 100 m off hands over to one at least 50 m nearer.
+    pub const USUAL: Self = Self {
+        beyond_m: 100.0,
+        nearer_m: 50.0,
+    };
 }
 
 impl Default for Parameters {
@@ -153,6 +176,8 @@ impl Default for Parameters {
             object_bytes: 35.0,
             withdrawn_bytes: 4.0,
             contributor_bytes: 4.0,
+            requested_bytes: 3.0,
+            handover: None,
         }
     }
 }
@@ -283,7 +308,13 @@ impl Parameters {
         not_negative("sensor_bytes", self.sensor_bytes)?;
         not_negative("object_bytes", self.object_bytes)?;
         not_negative("withdrawn_bytes", self.withdrawn_bytes)?;
-        not_negative("contributor_bytes", self.contributor_bytes)
+        not_negative("contributor_bytes", self.contributor_bytes)?;
+        not_negative("requested_bytes", self.requested_bytes)?;
+        if let Some(handover) = self.handover {
+            not_negative("handover.beyond_m", handover.beyond_m)?;
+            positive("handover.nearer_m", handover.nearer_m)?;
+        }
+        Ok(())
     }
 
     /// The rules of a host's decision.
@@ -318,6 +349,16 @@ impl Parameters {
     #[must_use]
     pub fn report_bytes(&self, objects: f64) -> f64 {
         self.message_bytes + self.sensor_bytes + self.object_bytes * objects
+    }
+
+    /// Bytes of a broadcast.
+    #[must_use]
+    pub fn broadcast_bytes(&self, broadcast: &Broadcast) -> f64 {
+        self.message_bytes
+            + self.object_bytes * broadcast.objects.len() as f64
+            + self.withdrawn_bytes * broadcast.withdrawn.len() as f64
+            + self.contributor_bytes * broadcast.contributors.len() as f64
+            + self.requested_bytes * broadcast.requested.len() as f64
     }
 
     /// What contributors are asked to report.

@@ -14,15 +14,18 @@
 //!   goes on from price and epoch if it heard them within the soft-state time.
 
 use alloc::collections::VecDeque;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::contributor::Contributor;
+use crate::demand::DemandOptions;
 use crate::digest::CoverageDigest;
 use crate::election::{self, Claim};
 use crate::grid::{Cell, Position, Tile};
 use crate::host::{Host, Inheritance};
 use crate::ids::AgentId;
 use crate::listener::Listener;
+use crate::map::RoadMap;
 use crate::messages::{AgentState, Beacon, Broadcast, Message, ObjectState};
 use crate::parameters::Parameters;
 use crate::policy::{ConditionalCoverage, Policy};
@@ -35,6 +38,7 @@ use crate::time::{Duration, Instant};
 pub struct Participant<P = ConditionalCoverage> {
     parameters: Parameters,
     policy: P,
+    map: Option<Arc<dyn RoadMap>>,
     id: AgentId,
     started: Instant,
     now: Instant,
@@ -80,6 +84,7 @@ impl<P: Policy + Clone> Participant<P> {
     pub fn with_policy(parameters: &Parameters, id: AgentId, now: Instant, policy: P) -> Self {
         Self {
             policy,
+            map: None,
             id,
             started: now,
             now,
@@ -99,6 +104,21 @@ impl<P: Policy + Clone> Participant<P> {
             wake_told: None,
             parameters: parameters.clone(),
         }
+    }
+
+    /// The same with a map of roads and buildings, for when it hosts.
+    #[must_use]
+    pub fn with_map(mut self, map: Option<Arc<dyn RoadMap>>) -> Self {
+        self.map = map;
+        self
+    }
+
+    /// The same, able to judge what others need when it contributes. Call after [`with_map`](Self::with_map).
+    #[must_use]
+    pub fn with_demand(mut self, options: &DemandOptions) -> Self {
+        let contributor = Contributor::new(&self.parameters, self.id);
+        self.contributor = contributor.with_demand(&self.parameters, options, self.map.clone());
+        self
     }
 
     /// Who.
@@ -243,7 +263,16 @@ impl<P: Policy + Clone> Participant<P> {
                 tenure: broadcast.tenure,
                 position: broadcast.position,
             };
-            if !election::stays(broadcast.tile, tile_m, &mine, &theirs) {
+            let gives_way = |a: &Claim, b: &Claim| {
+                self.parameters.handover.is_some_and(|handover| {
+                    election::gives_way(broadcast.tile, tile_m, handover, a.position, b.position)
+                })
+            };
+            // Whose office is handed over leaves, however long it was in office.
+            let leaves = gives_way(&mine, &theirs)
+                || (!gives_way(&theirs, &mine)
+                    && !election::stays(broadcast.tile, tile_m, &mine, &theirs));
+            if leaves {
                 self.leave_office();
             }
         }
@@ -296,7 +325,7 @@ impl<P: Policy + Clone> Participant<P> {
         let tile_m = self.parameters.tile_m;
         let tile = Tile::containing(own.position, tile_m);
         if let Some(host) = &self.host {
-            if tile == Some(host.tile()) {
+            if tile == Some(host.tile()) && !self.hands_over(host.tile(), own.position) {
                 return;
             }
             self.leave_office();
@@ -337,7 +366,19 @@ impl<P: Policy + Clone> Participant<P> {
             _ => office.position,
         };
         let inside = Tile::containing(position, self.parameters.tile_m) == Some(tile);
-        inside.then_some(office.host)
+        (inside && !self.hands_over(tile, position)).then_some(office.host)
+    }
+
+    /// The host of `tile`, at `position`, hands over to somebody nearer the centre that this participant knows of.
+    fn hands_over(&self, tile: Tile, position: Position) -> bool {
+        let Some(handover) = self.parameters.handover else {
+            return false;
+        };
+        let neighbours = self.neighbours.iter().map(|(_, b)| b.state.position);
+        let own = self.own.iter().map(|own| own.position);
+        neighbours.chain(own).any(|rival| {
+            election::gives_way(tile, self.parameters.tile_m, handover, position, rival)
+        })
     }
 
     fn take_office(&mut self, tile: Tile, own: &AgentState) {
@@ -349,7 +390,8 @@ impl<P: Policy + Clone> Participant<P> {
             self.now,
             inheritance,
             self.policy.clone(),
-        );
+        )
+        .with_map(self.map.clone());
         host.handle_input(self.now, Input::Moved(own));
         host.handle_input(
             self.now,

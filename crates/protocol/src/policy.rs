@@ -8,8 +8,11 @@ use alloc::vec::Vec;
 
 use crate::admission::{Admission, Decision, Problem, Rules};
 use crate::grid::{Tile, Window};
-use crate::ids::AgentId;
-use crate::messages::{AgentState, ObjectState, PathCell};
+use crate::ids::{AgentId, ObjectId};
+use crate::link::LinkQuality;
+use crate::map::RoadMap;
+use crate::messages::{AgentState, Content, ObjectState, PathCell};
+use crate::parameters::Parameters;
 use crate::time::Instant;
 
 /// What a host knows when it plans the next cycle. Nothing in it comes from anywhere but decoded messages, own sensing and
@@ -32,6 +35,63 @@ pub struct View<'a> {
     pub scope: &'a [ScopeMember<'a>],
     /// Objects that are fresh at the host, by ascending id.
     pub objects: &'a [HeldObject],
+    /// All parameters.
+    pub parameters: &'a Parameters,
+    /// The beginning of the present cycle.
+    pub cycle_start: Instant,
+    /// Everything the host knows of, fresh or not, near or not, at most one soft-state time old; by ascending id, the host
+    /// not included.
+    pub known: &'a [KnownObject],
+    /// The last decoded report of everyone in the service scope that sent any within the soft-state time, by ascending id.
+    pub reports: &'a [LastReport<'a>],
+    /// How well messages get through, by distance.
+    pub links: &'a LinkQuality,
+    /// The cooperative occupancy of the tile as last measured; none before the first measurement.
+    pub occupancy: Option<f64>,
+    /// This cycle's broadcast is a full refresh: receivers forget what was listed before.
+    pub refresh: bool,
+    /// The map, where the host carries one.
+    pub map: Option<&'a dyn RoadMap>,
+}
+
+/// Everything that the host knows of an object.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct KnownObject {
+    /// Its newest state, from whatever source.
+    pub state: ObjectState,
+    /// When its last beacon was made; none where none was decoded within the soft-state time: it is silent.
+    pub announced_at: Option<Instant>,
+    /// When somebody last reported it, or a neighbouring host listed it.
+    pub reported_at: Option<Instant>,
+    /// Its direction in radians, by its beacon or its motion when it last moved.
+    pub heading: Option<f64>,
+    /// What receivers of all of the host's broadcasts hold of it.
+    pub listing: Listing,
+}
+
+/// What the host's earlier broadcasts say of an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Listing {
+    /// Nothing, or it has been withdrawn.
+    #[default]
+    None,
+    /// Its state as it still is: not naming it refreshes it, at no cost.
+    Unchanged,
+    /// A state that has changed since: it will be listed anew or withdrawn.
+    Changed,
+}
+
+/// A decoded report.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LastReport<'a> {
+    /// Who sent it.
+    pub sender: AgentId,
+    /// When.
+    pub at: Instant,
+    /// When its oldest state was sensed; when it was sent, where it had none.
+    pub sensed_at: Instant,
+    /// What it contained, by ascending id.
+    pub objects: &'a [ObjectId],
 }
 
 /// A member of the service scope.
@@ -65,6 +125,36 @@ pub struct HeldObject {
 pub struct Plan {
     /// The changes of the contributor set and what bound them.
     pub decision: Decision,
+    /// What contributors are asked to report.
+    pub content: Content,
+    /// Objects that beacon and are asked for nonetheless; only with [`Content::Requested`].
+    pub requested: Vec<ObjectId>,
+    /// What the broadcast repeats.
+    pub repeat: Repeat,
+}
+
+impl Plan {
+    /// A plan that says only who reports: the rest is by the parameters.
+    #[must_use]
+    pub fn of(decision: Decision, parameters: &Parameters) -> Self {
+        Self {
+            decision,
+            content: parameters.content(),
+            requested: Vec::new(),
+            repeat: Repeat::Fresh,
+        }
+    }
+}
+
+/// Which objects a broadcast repeats.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Repeat {
+    /// All that are fresh at the host, as the parameters have it.
+    #[default]
+    Fresh,
+    /// Of the fresh ones only these, by ascending id. Objects listed before stay listed while they are fresh and unchanged,
+    /// until the next full refresh.
+    Picked(Vec<ObjectId>),
 }
 
 /// Chooses who reports in the next cycle.
@@ -76,6 +166,11 @@ pub trait Policy {
     /// unless the broadcast alone breaks them, change only agents of `view.problem`, and depend on nothing but its
     /// arguments and the policy's own parameters.
     fn plan(&mut self, view: &View<'_>, admission: &mut Admission) -> Plan;
+
+    /// The policy looks at coverage: the host keeps a map without each contributor for it. Default true.
+    fn weighs_coverage(&self) -> bool {
+        true
+    }
 }
 
 /// The letter's policy: admit whose timely, new, risk-relevant view is worth its airtime.
@@ -84,15 +179,20 @@ pub struct ConditionalCoverage;
 
 impl Policy for ConditionalCoverage {
     fn plan(&mut self, view: &View<'_>, admission: &mut Admission) -> Plan {
-        Plan {
-            decision: admission.decide_fused(view.rules, view.problem),
-        }
+        Plan::of(
+            admission.decide_fused(view.rules, view.problem),
+            view.parameters,
+        )
     }
 }
 
 impl<P: Policy + ?Sized> Policy for alloc::boxed::Box<P> {
     fn plan(&mut self, view: &View<'_>, admission: &mut Admission) -> Plan {
         (**self).plan(view, admission)
+    }
+
+    fn weighs_coverage(&self) -> bool {
+        (**self).weighs_coverage()
     }
 }
 

@@ -4,7 +4,7 @@
 //! what was expected. [`Snapshot::decide`] runs [`Admission`] on it, the code that hosts run. Fields that are not known are
 //! passed over, so a snapshot may carry more than this version reads.
 
-mod parse;
+pub(crate) mod parse;
 mod write;
 
 use alloc::string::String;

@@ -33,10 +33,28 @@ pub enum Strategy {
     Conditional,
     /// The letter's protocol with novelty and risk, without timeliness.
     ConditionalRisk,
+    /// The letter's protocol with reports of silent objects only and digests at 2 Hz.
+    ProposedLean,
+    /// Choice by demand: whoever can tell somebody what it needs.
+    Demand,
+    /// The same content, but who reports is drawn at random.
+    DemandRandom,
+    /// Choice by demand with views from digests instead of sight lines.
+    DemandDigest,
+    /// Knows who misses what, who sees it and how well links are: the yardstick.
+    Omniscient,
+    /// TS 103 324 with objects chosen by utility under a size limit.
+    CpmUtility,
+    /// Budgeted maximum coverage with exploration.
+    Cmass,
+    /// Hosts admit whose last report is oldest.
+    MaxAge,
+    /// Hosts admit whoever is nearest.
+    Nearest,
 }
 
 /// Every strategy, in the order of tables.
-pub const STRATEGIES: [Strategy; 10] = [
+pub const STRATEGIES: [Strategy; 19] = [
     Strategy::CamOnly,
     Strategy::CpmEtsi,
     Strategy::CpmRmr,
@@ -46,6 +64,15 @@ pub const STRATEGIES: [Strategy; 10] = [
     Strategy::Conditional,
     Strategy::ConditionalRisk,
     Strategy::Proposed,
+    Strategy::ProposedLean,
+    Strategy::CpmUtility,
+    Strategy::Nearest,
+    Strategy::MaxAge,
+    Strategy::Cmass,
+    Strategy::DemandRandom,
+    Strategy::DemandDigest,
+    Strategy::Demand,
+    Strategy::Omniscient,
     Strategy::Oracle,
 ];
 
@@ -64,6 +91,15 @@ impl Strategy {
             Self::CoverageOnly => "coverage-only",
             Self::Conditional => "conditional",
             Self::ConditionalRisk => "conditional-risk",
+            Self::ProposedLean => "proposed-lean",
+            Self::Demand => "demand",
+            Self::DemandRandom => "demand-random",
+            Self::DemandDigest => "demand-digest",
+            Self::Omniscient => "omniscient",
+            Self::CpmUtility => "cpm-utility",
+            Self::Cmass => "cmass",
+            Self::MaxAge => "max-age",
+            Self::Nearest => "nearest",
         }
     }
 
@@ -87,6 +123,19 @@ impl Strategy {
             Self::CoverageOnly => "ablation: candidates ranked by visible cells alone",
             Self::Conditional => "ablation: novelty only",
             Self::ConditionalRisk => "ablation: novelty and risk, without timeliness",
+            Self::ProposedLean => {
+                "the letter's protocol, reports of silent objects only, digests at 2 Hz"
+            }
+            Self::Demand => "hosts ask whoever can tell somebody what it needs, per byte",
+            Self::DemandRandom => "the same content and bytes, but who reports is drawn at random",
+            Self::DemandDigest => "choice by demand with views from digests, not sight lines",
+            Self::Omniscient => {
+                "yardstick: knows who misses what, who sees it and every link, same bytes"
+            }
+            Self::CpmUtility => "TS 103 324 with objects chosen by utility under a size limit",
+            Self::Cmass => "hosts choose by budgeted maximum coverage with exploration",
+            Self::MaxAge => "hosts ask whose last report is oldest",
+            Self::Nearest => "hosts ask whoever is nearest to them",
         }
     }
 
@@ -95,8 +144,19 @@ impl Strategy {
     pub fn is_hosted(self) -> bool {
         !matches!(
             self,
-            Self::CamOnly | Self::CpmEtsi | Self::CpmRmr | Self::Oracle
+            Self::CamOnly
+                | Self::CpmEtsi
+                | Self::CpmRmr
+                | Self::CpmUtility
+                | Self::Oracle
+                | Self::Omniscient
         )
+    }
+
+    /// The name carries an allowance.
+    #[must_use]
+    pub fn has_allowance(self) -> bool {
+        self.is_hosted() || self == Self::Omniscient
     }
 }
 
@@ -265,7 +325,7 @@ impl FromStr for Arm {
                     known.join(", ")
                 ))
             })?;
-        match (strategy.is_hosted(), allowance) {
+        match (strategy.has_allowance(), allowance) {
             (false, None) => Ok(Self::plain(strategy)),
             (false, Some(_)) => Err(error(format!(
                 "has no allowance; write `{}`",

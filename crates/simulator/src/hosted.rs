@@ -6,12 +6,16 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use covey_protocol::admission::Admission;
 use covey_protocol::contributor::Contributor;
+use covey_protocol::demand::{Demand, DemandOptions, Views};
 use covey_protocol::election::{self, Claim};
 use covey_protocol::host::{Host, Inheritance};
+use covey_protocol::map::RoadMap;
 use covey_protocol::messages::{Beacon, Broadcast, Message, ObjectState, PathCell, Report};
+use covey_protocol::parameters::Handover;
 use covey_protocol::policy::{ConditionalCoverage, Plan, Policy, View};
 use covey_protocol::snapshot::Snapshot;
 use covey_protocol::{
@@ -21,10 +25,12 @@ use covey_protocol::{
 use crate::air::{self, Air, BROADCAST, REPORT};
 use crate::arm::{Arm, PolicyMaker, Strategy};
 use crate::awareness::{BeaconHistory, Stamp, Told};
+use crate::demanded::ContentChoice;
 use crate::observe::{HostView, Observer};
 use crate::outcome::{Binding, Outcome};
-use crate::policies::RandomChoice;
+use crate::policies::{Lottery, RandomChoice};
 use crate::prepared::Prepared;
+use crate::rivals::{MaximumCoverage, Order, Ordered};
 use crate::run::tell_delivered;
 use crate::shared::{RING, Shared};
 use crate::sizes::Sizes;
@@ -169,6 +175,9 @@ impl Policy for Watched {
     }
 }
 
+/// Digests at 2 Hz: with every fifth beacon.
+const LEAN_DIGEST_EVERY: u32 = 5;
+
 /// One hosted arm.
 #[derive(Debug)]
 pub(crate) struct Hosted {
@@ -193,6 +202,8 @@ pub(crate) struct Hosted {
     reports: Vec<(u32, Report, u32)>,
     pub(crate) served: Vec<Served>,
     receivers: Vec<u32>,
+    /// How contributors choose what to say, where the arm leaves that to them.
+    content: Option<ContentChoice>,
 }
 
 impl Hosted {
@@ -214,6 +225,27 @@ impl Hosted {
         parameters.novelty = novelty;
         parameters.risk = risk;
         parameters.timeliness = timeliness;
+        let mut content = None;
+        match arm.strategy {
+            Strategy::ProposedLean => {
+                parameters.report_silent_only = true;
+                parameters.digest_every = LEAN_DIGEST_EVERY;
+            }
+            Strategy::Demand | Strategy::DemandRandom | Strategy::DemandDigest => {
+                let mut options = prepared.scenario.demand.clone();
+                options.sensor_range_m = prepared.scenario.sensing.range_m;
+                parameters.digest_every = 0;
+                if arm.strategy == Strategy::DemandDigest {
+                    options.views = Views::Digests;
+                    parameters.digest_every = LEAN_DIGEST_EVERY;
+                }
+                parameters.handover = Some(Handover::USUAL);
+                content = Some(ContentChoice::new(options));
+            }
+            // They look at nothing that a digest tells.
+            Strategy::Nearest | Strategy::MaxAge | Strategy::Cmass => parameters.digest_every = 0,
+            _ => {}
+        }
         Self {
             shown: None,
             reported: None,
@@ -230,6 +262,7 @@ impl Hosted {
             reports: Vec::new(),
             served: Vec::new(),
             receivers: Vec::new(),
+            content,
         }
     }
 
@@ -237,6 +270,11 @@ impl Hosted {
     pub(crate) fn watch(&mut self) {
         self.shown = Some(Shown::default());
         self.reported = Some(Told::new(self.soft_state));
+    }
+
+    fn options(&self) -> DemandOptions {
+        let content = self.content.as_ref();
+        content.map_or_else(DemandOptions::default, |content| content.options.clone())
     }
 
     fn policy(&self) -> Box<dyn Policy> {
@@ -255,6 +293,14 @@ impl Hosted {
             return own.make(self.seed);
         }
         match self.arm.strategy {
+            Strategy::Demand | Strategy::DemandDigest => Box::new(Demand::new(self.options())),
+            Strategy::DemandRandom => {
+                let lottery = Lottery { seed: self.seed };
+                Box::new(Demand::new(self.options()).at_random(Arc::new(lottery)))
+            }
+            Strategy::Nearest => Box::new(Ordered::new(Order::Nearest)),
+            Strategy::MaxAge => Box::new(Ordered::new(Order::OldestReport)),
+            Strategy::Cmass => Box::new(MaximumCoverage::default()),
             Strategy::Random => Box::new(RandomChoice {
                 seed: self.seed,
                 redraw: false,
@@ -311,11 +357,16 @@ impl Hosted {
     }
 
     /// Composes the reports that are due in this step and offers them.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "parts of a run, borrowed one by one"
+    )]
     pub(crate) fn report(
         &mut self,
         shared: &Shared<'_>,
         spoken: &mut Spoken,
         heard: &BeaconHistory,
+        told: &Told,
         lane: usize,
         air: &mut Air,
         sizes: &Sizes,
@@ -333,7 +384,30 @@ impl Hosted {
                 continue;
             }
             let objects = spoken.sensed(shared, slot);
-            if self.parameters.report_silent_only {
+            if let Some(content) = &mut self.content {
+                // A tick without anything to say lets leases run out; nothing is sent.
+                let mut chosen = Vec::new();
+                if contributor.is_admitted() {
+                    let requested = contributor.requested();
+                    chosen = content.choose(
+                        shared,
+                        &self.parameters,
+                        heard,
+                        told,
+                        lane,
+                        slot,
+                        objects,
+                        &requested,
+                    );
+                }
+                contributor.handle_input(
+                    now,
+                    Input::Sensed {
+                        objects: &chosen,
+                        cells: &[],
+                    },
+                );
+            } else if self.parameters.report_silent_only {
                 let soft = shared.prepared.timeline.soft_state;
                 let silent: Vec<ObjectState> = objects
                     .iter()
@@ -517,7 +591,12 @@ impl Hosted {
             let place = slot as usize;
             let tile = shared.tile[place];
             if self.host_of[place] != NO_SLOT {
-                if self.hosts[self.host_of[place] as usize].tile == tile {
+                let stays = self.hosts[self.host_of[place] as usize].tile == tile
+                    && !shared.prepared.tiles.tile(tile).is_some_and(|tile| {
+                        let position = shared.here(slot).state.position;
+                        self.hands_over(shared, heard, lane, slot, tile, position)
+                    });
+                if stays {
                     continue;
                 }
                 self.leave_office(slot, hosts, lane);
@@ -562,7 +641,13 @@ impl Hosted {
             };
             // Those in range now are most of those heard lately, and often enough to tell.
             let linked = &shared.links.receivers[shared.links.range(slot)];
-            let mut count = nearer(&mut linked.iter().copied());
+            let mut count = 0;
+            for some in linked.chunks(16) {
+                count += nearer(&mut some.iter().copied());
+                if count > u64::from(passed_over) {
+                    break;
+                }
+            }
             if count <= u64::from(passed_over) {
                 let others = shared.participants.iter().copied();
                 count += nearer(&mut others.filter(|other| linked.binary_search(other).is_err()));
@@ -600,6 +685,41 @@ impl Hosted {
             None => office.position,
         };
         Tile::containing(position, self.parameters.tile_m) == Some(tile)
+            && !self.hands_over(shared, heard, lane, slot, tile, position)
+    }
+
+    /// The host of `tile` at `position` hands over to somebody nearer the centre that the participant knows of.
+    fn hands_over(
+        &self,
+        shared: &Shared<'_>,
+        heard: &BeaconHistory,
+        lane: usize,
+        slot: u32,
+        tile: Tile,
+        position: Position,
+    ) -> bool {
+        let Some(handover) = self.parameters.handover else {
+            return false;
+        };
+        let tile_m = self.parameters.tile_m;
+        if position.distance(tile.centre(tile_m)) <= handover.beyond_m {
+            return false;
+        }
+        let soft = shared.prepared.timeline.soft_state;
+        shared.participants.iter().any(|&other| {
+            let step = if other == slot {
+                shared.step
+            } else {
+                match heard.at(other, slot, lane) {
+                    0 => return false,
+                    stamp => shared.step_of(stamp),
+                }
+            };
+            shared.step - step <= soft && {
+                let rival = shared.moment(other, step).state.position;
+                election::gives_way(tile, tile_m, handover, position, rival)
+            }
+        })
     }
 
     fn take_office(
@@ -624,7 +744,10 @@ impl Hosted {
             now,
             inheritance,
             self.policy(),
-        );
+        )
+        .with_map(Some(
+            Arc::clone(&shared.prepared.carried) as Arc<dyn RoadMap>
+        ));
         host.handle_input(now, Input::Moved(&shared.here(slot).state));
         host.handle_input(
             now,
@@ -936,7 +1059,23 @@ impl Hosted {
                     tenure: broadcast.tenure,
                     position: broadcast.position,
                 };
-                if !election::stays(broadcast.tile, self.parameters.tile_m, &mine, &theirs) {
+                let tile_m = self.parameters.tile_m;
+                let gives_way = |a: &Claim, b: &Claim| {
+                    self.parameters.handover.is_some_and(|handover| {
+                        election::gives_way(
+                            broadcast.tile,
+                            tile_m,
+                            handover,
+                            a.position,
+                            b.position,
+                        )
+                    })
+                };
+                // Whose office is handed over leaves, however long it was in office.
+                let leaves = gives_way(&mine, &theirs)
+                    || (!gives_way(&theirs, &mine)
+                        && !election::stays(broadcast.tile, tile_m, &mine, &theirs));
+                if leaves {
                     self.leave_office(receiver, hosts, lane);
                 }
             }

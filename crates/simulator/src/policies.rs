@@ -3,11 +3,11 @@
 //! Both kinds see the same view as the letter's policy and keep the same bounds, but choose by addressed draws and do not
 //! know the price.
 
-use covey_protocol::AgentId;
 use covey_protocol::admission::{
     Action, Admission, Airtime, Because, Binding, Change, Decision, Problem, Rules,
 };
 use covey_protocol::policy::{Plan, Policy, View};
+use covey_protocol::{AgentId, Instant};
 use covey_radio::draw::{Draws, Purpose};
 
 const CHOICE: Purpose = Purpose::custom(2);
@@ -20,12 +20,62 @@ pub(crate) struct RandomChoice {
     pub(crate) redraw: bool,
 }
 
+/// Addressed draws for random choice among those who could tell something.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lottery {
+    pub(crate) seed: u64,
+}
+
+impl covey_protocol::demand::Draw for Lottery {
+    fn draw(&self, host: AgentId, agent: AgentId, at: Instant) -> u64 {
+        let step = at.micros() as u64 / covey_traffic::STEP_US as u64;
+        let draws = Draws::new(self.seed, CHOICE, 1, step);
+        draws.at(host.0 as u32, agent.0 as u32).bits()
+    }
+}
+
 /// Someone who may report, and what it costs.
 #[derive(Debug, Clone, Copy)]
-struct Choice {
-    id: AgentId,
-    bytes: f64,
-    draw: u64,
+pub(crate) struct Choice {
+    pub(crate) id: AgentId,
+    pub(crate) bytes: f64,
+    /// Lowest first.
+    pub(crate) draw: u64,
+}
+
+/// Contributors and candidates with their costs, each in the order of `rank`.
+pub(crate) fn options_of(
+    view: &View<'_>,
+    rank: impl Fn(AgentId) -> u64,
+) -> (Vec<Choice>, Vec<Choice>) {
+    let option = |id: AgentId, bytes: f64| Choice {
+        id,
+        bytes,
+        draw: rank(id),
+    };
+    let problem = view.problem;
+    let mut members: Vec<Choice> = problem
+        .contributors
+        .iter()
+        .map(|c| option(c.id, c.report_bytes + c.broadcast_bytes))
+        .collect();
+    let mut others: Vec<Choice> = problem
+        .candidates
+        .iter()
+        .map(|c| option(c.id, c.report_bytes + c.broadcast_bytes))
+        .collect();
+    members.sort_by_key(|c| (c.draw, c.id));
+    others.sort_by_key(|c| (c.draw, c.id));
+    (members, others)
+}
+
+/// Fills the bounds in the order of the options, members and candidates alike.
+pub(crate) fn fill(view: &View<'_>, members: Vec<Choice>, others: Vec<Choice>) -> Decision {
+    let before = bytes(view.problem, &members);
+    Decision {
+        airtime: airtime(view.rules, before),
+        ..redraw(view.rules, view.problem, members, others)
+    }
 }
 
 impl Policy for RandomChoice {
@@ -33,36 +83,19 @@ impl Policy for RandomChoice {
         let step = view.now.micros() as u64 / covey_traffic::STEP_US as u64;
         let draws = Draws::new(self.seed, CHOICE, 0, step);
         let (rules, problem) = (view.rules, view.problem);
-        let option = |id: AgentId, bytes: f64| Choice {
-            id,
-            bytes,
-            draw: draws.at(view.host.0 as u32, id.0 as u32).bits(),
-        };
-        let mut members: Vec<Choice> = problem
-            .contributors
-            .iter()
-            .map(|c| option(c.id, c.report_bytes + c.broadcast_bytes))
-            .collect();
-        let mut others: Vec<Choice> = problem
-            .candidates
-            .iter()
-            .map(|c| option(c.id, c.report_bytes + c.broadcast_bytes))
-            .collect();
-        let by_draw = |a: &Choice, b: &Choice| (a.draw, a.id).cmp(&(b.draw, b.id));
-        members.sort_by(by_draw);
-        others.sort_by(by_draw);
+        let (members, others) =
+            options_of(view, |id| draws.at(view.host.0 as u32, id.0 as u32).bits());
         let before = bytes(problem, &members);
         let decision = if self.redraw {
             redraw(rules, problem, members, others)
         } else {
             stick(rules, problem, members, &others)
         };
-        Plan {
-            decision: Decision {
-                airtime: airtime(rules, before),
-                ..decision
-            },
-        }
+        let decision = Decision {
+            airtime: airtime(rules, before),
+            ..decision
+        };
+        Plan::of(decision, view.parameters)
     }
 }
 

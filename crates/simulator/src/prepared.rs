@@ -7,6 +7,8 @@ use covey_radio::{Blockage, Channel, LinkKind};
 use covey_world::paths::{ConflictTable, Predictor, RiskPrior, RiskPriorParameters};
 use covey_world::{GridFrame, Map, Point, Sight};
 
+use crate::readings::SizeModel;
+use crate::road_map::CarriedMap;
 use crate::scenario::{Scenario, ScenarioError};
 
 /// A scenario ready to run: its map, prepared for sight, paths and links. Immutable; threads share it.
@@ -20,7 +22,8 @@ pub struct Prepared {
     pub warnings: String,
     pub(crate) grid: GridFrame,
     pub(crate) azimuth: f64,
-    pub(crate) sight: Sight,
+    pub(crate) sight: Arc<Sight>,
+    pub(crate) carried: Arc<CarriedMap>,
     pub(crate) predictor: Arc<Predictor>,
     pub(crate) conflicts: Arc<ConflictTable>,
     pub(crate) risk_prior: RiskPrior,
@@ -100,10 +103,16 @@ impl Prepared {
     /// # Errors
     /// Times are no whole steps, or the grid is senseless.
     pub fn with_map(scenario: &Scenario, map: Map) -> Result<Self, ScenarioError> {
+        let name = scenario.name.clone();
         let value = |problem: String| ScenarioError::Value {
-            file: scenario.name.clone(),
+            file: name.clone(),
             problem,
         };
+        let mut scenario = scenario.clone();
+        if scenario.sizes == SizeModel::Uper {
+            crate::sizes::estimate_encoded(&mut scenario.protocol);
+        }
+        let scenario = &scenario;
         let timeline = Timeline::new(scenario)?;
         let azimuth = scenario.grid.azimuth_deg.to_radians();
         let origin = Point::new(scenario.grid.origin_x_m, scenario.grid.origin_y_m);
@@ -112,10 +121,10 @@ impl Prepared {
         let mut parameters = scenario.channel.clone();
         parameters.capacity_bytes_per_s = scenario.protocol.capacity_bytes_per_s;
         let channel = Channel::new(parameters).map_err(|error| value(error.to_string()))?;
-        let sight = Sight::new(
+        let sight = Arc::new(Sight::new(
             &map.buildings,
             scenario.sensing.options(channel.parameters()),
-        );
+        ));
         let predictor = Arc::new(Predictor::new(&map.network));
         let conflicts = Arc::new(ConflictTable::new(&map.network, &predictor));
         let risk_prior = RiskPrior::new(
@@ -125,6 +134,14 @@ impl Prepared {
             RiskPriorParameters::default(),
         );
         Ok(Self {
+            carried: Arc::new(CarriedMap {
+                grid,
+                azimuth,
+                network: Arc::new(map.network.clone()),
+                predictor: Arc::clone(&predictor),
+                matcher: Arc::new(risk_prior.matcher().clone()),
+                sight: Some(Arc::clone(&sight)),
+            }),
             tiles: Tiles::new(&map, &grid, scenario.protocol.tile_m),
             scenario: scenario.clone(),
             map,

@@ -12,13 +12,14 @@ use covey_traffic::Source;
 use covey_world::Frame;
 use thiserror::Error;
 
-use crate::air::{self, Air, BEACON, BeaconLanes, REPORT};
+use crate::air::{self, Air, BEACON, BROADCAST, BeaconLanes, REPORT};
 use crate::arm::{Arm, Contender, Strategy};
 use crate::awareness::Told;
 use crate::calibrate::Margins;
 use crate::hosted::{Hosted, Spoken};
 use crate::metric::{self, Ledger};
 use crate::observe::{CycleView, Nobody, Observer, StepView};
+use crate::omniscient::Omniscient;
 use crate::outcome::{CycleRow, Outcome, SharedOutcome, Timing};
 use crate::prepared::{Prepared, STEP_S};
 use crate::recording::{Delivery, MessageKind};
@@ -122,6 +123,8 @@ enum Kind {
     /// Beacons only; the oracle differs in what the metric counts as known.
     Silent,
     Senders(Senders),
+    /// The yardstick; the only arm that gets the evaluator's relevance.
+    Omniscient(Omniscient),
     Hosted(Box<Hosted>),
 }
 
@@ -230,6 +233,10 @@ impl<'p> Run<'p> {
                     Strategy::CamOnly | Strategy::Oracle => Kind::Silent,
                     Strategy::CpmEtsi => Kind::Senders(Senders::new(false)),
                     Strategy::CpmRmr => Kind::Senders(Senders::new(true)),
+                    Strategy::CpmUtility => Kind::Senders(Senders::by_utility()),
+                    Strategy::Omniscient => {
+                        Kind::Omniscient(Omniscient::new(arm.allowance.unwrap_or(0.0)))
+                    }
                     _ => {
                         let own = contender.own_policy();
                         Kind::Hosted(Box::new(Hosted::new(arm, own, seed, prepared)))
@@ -346,7 +353,7 @@ impl<'p> Run<'p> {
             for run in &mut self.arms {
                 run.told.each(rebase);
                 match &mut run.kind {
-                    Kind::Silent => {}
+                    Kind::Silent | Kind::Omniscient(_) => {}
                     Kind::Senders(senders) => senders.included.each(rebase),
                     Kind::Hosted(hosted) => {
                         if let Some(reported) = &mut hosted.reported {
@@ -418,7 +425,7 @@ impl<'p> Run<'p> {
             run.told.begin(shared.step, size);
             let group = &mut self.groups[run.group];
             match &mut run.kind {
-                Kind::Silent => {}
+                Kind::Silent | Kind::Omniscient(_) => {}
                 Kind::Senders(senders) => senders.included.grow(size),
                 Kind::Hosted(hosted) => hosted.begin(shared, &mut group.hosts, run.lane),
             }
@@ -462,12 +469,15 @@ impl<'p> Run<'p> {
             .filter(|&slot| self.beacon_phase[slot as usize] == phase)
             .collect();
         self.spoken.speak(shared, &senders);
-        let beacon_bytes = self.sizes.beacon();
+        // Low-frequency containers go out every 0.5 s, at a time of each sender's own.
+        let beacon = shared.prepared.timeline.beacon;
+        let every = (0.5 / (f64::from(beacon) * STEP_S)).round().max(1.0) as u64;
+        let interval = u64::from(shared.step / beacon);
         let thinning = air::thinning(shared, BEACON);
         let mut carried = vec![vec![0u16; senders.len()]; self.groups.len()];
         for run in &mut self.arms {
             for &slot in &senders {
-                let mut digest = 0;
+                let mut digest = None;
                 if let Kind::Hosted(hosted) = &run.kind
                     && hosted.digest_due(shared, slot)
                     && let Some(made) = self
@@ -475,12 +485,15 @@ impl<'p> Run<'p> {
                         .beacon(slot, shared.step)
                         .and_then(|beacon| beacon.digest.as_ref())
                 {
-                    digest = made.encoded_len() as u32;
+                    let bytes = made.encoded_len() as u32;
+                    digest = Some(bytes);
                     if measured {
-                        run.ledger.outcome.digest_bytes.add(f64::from(digest));
+                        run.ledger.outcome.digest_bytes.add(f64::from(bytes));
                     }
                 }
-                let bytes = beacon_bytes + digest;
+                let turn = shared.agent(slot).mixed() >> 24;
+                let low_frequency = interval.wrapping_add(turn).is_multiple_of(every);
+                let (bytes, digest) = self.sizes.beacon(digest, low_frequency);
                 run.air
                     .offer(shared, &thinning, slot, BEACON, bytes, digest);
             }
@@ -572,7 +585,7 @@ impl<'p> Run<'p> {
             }
             match &run.kind {
                 Kind::Silent => {}
-                Kind::Senders(_) => {
+                Kind::Senders(_) | Kind::Omniscient(_) => {
                     for (slot, objects, _) in &run.reports {
                         let message = Message::Report(report(shared, *slot, objects));
                         observer.message(number, shared.now(), tile(*slot), &message);
@@ -595,7 +608,7 @@ impl<'p> Run<'p> {
             let carried = std::mem::take(&mut run.air.carried);
             match &mut run.kind {
                 Kind::Silent => {}
-                Kind::Senders(_) => {
+                Kind::Senders(_) | Kind::Omniscient(_) => {
                     let reception = air::reception(shared, REPORT);
                     let stamp = shared.stamp(shared.sensed_step);
                     for ((sender, objects, bytes), &carried) in run.reports.iter().zip(&carried) {
@@ -641,6 +654,21 @@ impl<'p> Run<'p> {
     /// Hosts are found, decide, and broadcast.
     fn serve(&mut self, measured: bool, observer: &mut dyn Observer) {
         for (number, run) in self.arms.iter_mut().enumerate() {
+            if let Kind::Omniscient(omniscient) = &mut run.kind {
+                // Relevance is found only in the measured window.
+                if measured {
+                    omniscient.choose(&self.shared, &run.told);
+                }
+                run.air.offers.clear();
+                let thinning = air::thinning(&self.shared, BROADCAST);
+                for &(slot, reporters) in &omniscient.commands {
+                    let bytes = self.sizes.commands(reporters);
+                    run.air
+                        .offer(&self.shared, &thinning, slot, BROADCAST, bytes, 0);
+                }
+                run.air.carry();
+                continue;
+            }
             let Kind::Hosted(hosted) = &mut run.kind else {
                 continue;
             };
@@ -834,11 +862,31 @@ impl ArmRun {
                     }
                 }
             }
+            Kind::Omniscient(omniscient) => {
+                self.reports.clear();
+                let thinning = air::thinning(shared, REPORT);
+                let phase = shared.phase();
+                for (&slot, objects) in &omniscient.plan {
+                    if report_phase[slot as usize] == phase && shared.participant[slot as usize] {
+                        // What it no longer sees it cannot report.
+                        let seen = shared.seen.of(slot);
+                        let objects: Vec<u32> = objects
+                            .iter()
+                            .copied()
+                            .filter(|object| seen.contains(object))
+                            .collect();
+                        let bytes = sizes.report(objects.len(), true);
+                        self.air.offer(shared, &thinning, slot, REPORT, bytes, 0);
+                        self.reports.push((slot, objects, bytes));
+                    }
+                }
+            }
             Kind::Hosted(hosted) => {
                 hosted.report(
                     shared,
                     spoken,
                     &group.heard,
+                    &self.told,
                     self.lane,
                     &mut self.air,
                     sizes,

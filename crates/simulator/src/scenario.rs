@@ -22,6 +22,7 @@
 use std::path::{Path, PathBuf};
 
 use covey_protocol::Parameters;
+use covey_protocol::demand::DemandOptions;
 use covey_radio::ChannelParameters;
 use covey_traffic::builtin::BuiltinConfig;
 use covey_traffic::sumo::ClosedPopulation;
@@ -50,6 +51,9 @@ pub struct Scenario {
     /// The protocol's parameters.
     #[serde(default)]
     pub protocol: Parameters,
+    /// Choice by demand, for the arms that use it; the sensors' range is that of `sensing`.
+    #[serde(default)]
+    pub demand: DemandOptions,
     /// The channel; its capacity is that of the protocol's parameters.
     #[serde(default)]
     pub channel: ChannelParameters,

@@ -17,6 +17,9 @@ const MOVED_M: f64 = 4.0;
 const SPEED_M_PER_S: f64 = 0.5;
 const HEADING_RAD: f64 = 4.0 / 180.0 * std::f64::consts::PI;
 const MOST_OBJECTS: usize = 32;
+/// By utility a message has room for 10 objects (506 bytes), and takes none below this utility.
+const MOST_USEFUL: usize = 10;
+const LEAST_UTILITY: f64 = 1.0;
 /// Longest time between two inclusions, between two messages with sensor information, and for which others count.
 const WINDOW_S: f64 = 1.0;
 
@@ -24,6 +27,8 @@ const WINDOW_S: f64 = 1.0;
 #[derive(Debug, Default)]
 pub(crate) struct Senders {
     mitigation: bool,
+    /// Objects are chosen by utility under a size limit.
+    utility: bool,
     /// When each sender last included each object, by object and sender.
     pub(crate) included: Matrix<Stamp>,
     ranked: Vec<(Stamp, u32)>,
@@ -34,6 +39,14 @@ impl Senders {
     pub(crate) fn new(mitigation: bool) -> Self {
         Self {
             mitigation,
+            ..Self::default()
+        }
+    }
+
+    /// Senders that choose objects by utility under a size limit.
+    pub(crate) fn by_utility() -> Self {
+        Self {
+            utility: true,
             ..Self::default()
         }
     }
@@ -72,6 +85,9 @@ impl Senders {
             }
             self.ranked.push((last.max(by_others), object));
         }
+        if self.utility {
+            self.keep_most_useful(shared, sender, heard, lane);
+        }
         if self.mitigation && self.ranked.len() > MOST_OBJECTS {
             self.ranked
                 .sort_unstable_by_key(|&(stamp, object)| (stamp, shared.slots.id(object)));
@@ -87,6 +103,52 @@ impl Senders {
         let sensor =
             (cycle.wrapping_add(shared.agent(sender).mixed() >> 8)).is_multiple_of(cycles.max(1));
         (sensor || !out.is_empty()).then_some(sensor)
+    }
+}
+
+impl Senders {
+    /// Leaves the objects of the highest utility, as many as fit into a message, and none of little utility.
+    ///
+    /// The utility is what changed since the object was last included, in units of the generation rules (4 m, 0.5 m/s, 1 s),
+    /// each at most 1; an object never included has the highest. What announced itself within a second is worth half.
+    fn keep_most_useful(
+        &mut self,
+        shared: &Shared<'_>,
+        sender: u32,
+        heard: &BeaconHistory,
+        lane: usize,
+    ) {
+        let sensed = shared.sensed_step;
+        let window = (WINDOW_S / STEP_S) as u32;
+        let mut rated: Vec<(u64, u32)> = Vec::with_capacity(self.ranked.len());
+        for &(_, object) in &self.ranked {
+            let last = self.included.at(object, sender);
+            let utility = if last == 0 || !remembered(shared, last) {
+                3.0
+            } else {
+                let step = shared.step_of(last);
+                let (now, then) = (
+                    &shared.moment(object, sensed).state,
+                    &shared.moment(object, step).state,
+                );
+                let moved = (now.position.distance(then.position) / MOVED_M).min(1.0);
+                let faster = ((now.speed - then.speed).abs() / SPEED_M_PER_S).min(1.0);
+                let waited = (f64::from(sensed - step) * STEP_S / WINDOW_S).min(1.0);
+                moved + faster + waited
+            };
+            let announced = heard.at(object, sender, lane);
+            let known = announced > 0 && sensed < shared.step_of(announced) + window;
+            let utility = if known { 0.5 * utility } else { utility };
+            if utility >= LEAST_UTILITY {
+                rated.push(((utility * 1e6) as u64, object));
+            }
+        }
+        rated.sort_unstable_by_key(|&(utility, object)| {
+            (std::cmp::Reverse(utility), shared.slots.id(object))
+        });
+        rated.truncate(MOST_USEFUL);
+        self.ranked.clear();
+        self.ranked.extend(rated.iter().map(|&(_, o)| (0, o)));
     }
 }
 

@@ -116,11 +116,15 @@ impl Script<'_> {
             cycle_start: self.time(now),
             contributors: (0..self.byte() % 4).map(|_| self.agent()).collect(),
             lease: now.since(self.time(now)),
-            content: if self.byte().is_multiple_of(2) {
-                Content::AllVisible
-            } else {
-                Content::SilentOnly
+            content: match self.byte() % 4 {
+                0 => Content::AllVisible,
+                1 => Content::SilentOnly,
+                2 => Content::Demanded,
+                _ => Content::Requested,
             },
+            requested: (0..self.byte() % 3)
+                .map(|_| ObjectId(u64::from(self.byte())))
+                .collect(),
             full: self.byte().is_multiple_of(2),
             objects: self.objects(now),
             withdrawn: (0..self.byte() % 4)

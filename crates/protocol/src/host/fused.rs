@@ -6,7 +6,7 @@ use crate::grid::Position;
 use crate::ids::{AgentId, ObjectId};
 use crate::messages::{Beacon, ObjectState};
 use crate::parameters::{BroadcastContent, Parameters};
-use crate::policy::HeldObject;
+use crate::policy::{HeldObject, KnownObject, Listing as Listed};
 use crate::sorted::SortedMap;
 use crate::time::{Duration, Instant};
 
@@ -30,6 +30,10 @@ struct Held {
     direct_at: Option<Instant>,
     /// Last beacon.
     announced_at: Option<Instant>,
+    /// Last report of it, or broadcast with it, by somebody else.
+    reported_at: Option<Instant>,
+    /// Its direction when it last moved or spoke.
+    heading: Option<f64>,
     /// Who reported it since the last decision, each once.
     reporters: Vec<AgentId>,
 }
@@ -56,16 +60,27 @@ impl FusedState {
         let state = ObjectState::of_sender(beacon);
         if let Some(held) = self.hold(&state) {
             held.direct_at = held.direct_at.max(Some(beacon.at));
-            held.announced_at = held.announced_at.max(Some(beacon.at));
+            if held.announced_at.is_none_or(|at| beacon.at >= at) {
+                held.announced_at = Some(beacon.at);
+                held.heading = Some(beacon.state.heading);
+            }
         }
     }
 
     /// `reporter` saw it.
     pub(super) fn reported(&mut self, reporter: AgentId, state: &ObjectState) {
-        if let Some(held) = self.hold(state)
-            && !held.reporters.contains(&reporter)
-        {
-            held.reporters.push(reporter);
+        if let Some(held) = self.hold(state) {
+            held.reported_at = held.reported_at.max(Some(state.sensed_at));
+            if !held.reporters.contains(&reporter) {
+                held.reporters.push(reporter);
+            }
+        }
+    }
+
+    /// A neighbouring host listed it; the object itself is that host's to keep.
+    pub(super) fn overheard(&mut self, state: &ObjectState) {
+        if let Some(held) = self.objects.get_mut(state.id) {
+            held.reported_at = held.reported_at.max(Some(state.sensed_at));
         }
     }
 
@@ -78,11 +93,14 @@ impl FusedState {
             state: *state,
             direct_at: None,
             announced_at: None,
+            reported_at: None,
+            heading: direction(state),
             reporters: Vec::new(),
         });
         let newer = (state.sensed_at, state.confidence);
         if newer > (held.state.sensed_at, held.state.confidence) {
             held.state = *state;
+            held.heading = direction(state).or(held.heading);
         }
         Some(held)
     }
@@ -153,10 +171,78 @@ impl FusedState {
         })
     }
 
+    /// The next broadcast at `now` is a full refresh.
+    pub(super) fn refresh_due(&self, parameters: &Parameters, now: Instant) -> bool {
+        let refresh = Duration::from_seconds(parameters.refresh_s);
+        self.refreshed_at.is_none_or(|at| now.since(at) >= refresh)
+    }
+
+    /// Everything held, by ascending id, without `own`.
+    pub(super) fn known(
+        &self,
+        parameters: &Parameters,
+        own: AgentId,
+        cycle_start: Instant,
+        now: Instant,
+    ) -> Vec<KnownObject> {
+        let soft_state = Duration::from_seconds(parameters.soft_state_s);
+        let recent = |at: Option<Instant>| at.filter(|&at| now.since(at) <= soft_state);
+        let others = self.objects.iter().filter(|&(id, _)| id != own.into());
+        others
+            .map(|(id, held)| KnownObject {
+                state: held.state,
+                announced_at: recent(held.announced_at),
+                reported_at: held.reported_at,
+                heading: held.heading,
+                listing: match self.sent.get(id) {
+                    None => Listed::None,
+                    Some(sent)
+                        if held.state.sensed_at < cycle_start
+                            || changed(parameters, sent, &held.state) =>
+                    {
+                        Listed::Changed
+                    }
+                    Some(_) => Listed::Unchanged,
+                },
+            })
+            .collect()
+    }
+
+    /// The object part of a broadcast at `now` that lists `picked` objects and goes on with those listed before while they
+    /// are fresh and unchanged; remembers it as sent.
+    pub(super) fn list_picked(
+        &mut self,
+        parameters: &Parameters,
+        picked: &[ObjectId],
+        now: Instant,
+    ) -> Listing {
+        let full = self.refresh_due(parameters, now);
+        let mut objects = Vec::new();
+        let mut held = SortedMap::default();
+        let mut unchanged_since = now;
+        for object in &self.fresh {
+            let state = &object.state;
+            let unchanged = self
+                .sent
+                .get(state.id)
+                .filter(|sent| !full && !changed(parameters, sent, state));
+            if let Some(sent) = unchanged {
+                unchanged_since = unchanged_since.min(state.sensed_at);
+                held.insert(state.id, *sent);
+            } else if picked.binary_search(&state.id).is_ok() {
+                objects.push(ObjectState {
+                    confidence: state.confidence.relayed(now.since(state.sensed_at)),
+                    ..*state
+                });
+                held.insert(state.id, *state);
+            }
+        }
+        self.remember(full, objects, held, unchanged_since, now)
+    }
+
     /// The object part of the broadcast at `now`, and remembers it as sent.
     pub(super) fn list(&mut self, parameters: &Parameters, now: Instant) -> Listing {
-        let refresh = Duration::from_seconds(parameters.refresh_s);
-        let full = self.refreshed_at.is_none_or(|at| now.since(at) >= refresh);
+        let full = self.refresh_due(parameters, now);
         let mut objects = Vec::new();
         let mut held = SortedMap::default();
         let mut unchanged_since = now;
@@ -177,6 +263,17 @@ impl FusedState {
             };
             held.insert(state.id, listed);
         }
+        self.remember(full, objects, held, unchanged_since, now)
+    }
+
+    fn remember(
+        &mut self,
+        full: bool,
+        objects: Vec<ObjectState>,
+        held: SortedMap<ObjectId, ObjectState>,
+        unchanged_since: Instant,
+        now: Instant,
+    ) -> Listing {
         let withdrawn = if full {
             self.refreshed_at = Some(now);
             Vec::new()
@@ -192,6 +289,11 @@ impl FusedState {
             unchanged_since,
         }
     }
+}
+
+/// The direction of a moving object; a slow one's may be anything.
+fn direction(state: &ObjectState) -> Option<f64> {
+    (state.velocity.speed() >= 0.5).then(|| libm::atan2(state.velocity.y, state.velocity.x))
 }
 
 fn changed(parameters: &Parameters, sent: &ObjectState, now: &ObjectState) -> bool {

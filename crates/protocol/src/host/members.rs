@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::grid::Window;
+use crate::ids::ObjectId;
 use crate::messages::{AgentState, Beacon, PathCell};
 use crate::time::{Duration, Instant};
 
@@ -24,8 +25,12 @@ pub(super) struct Member {
 pub(super) struct Reports {
     /// When the newest one was made.
     pub(super) at: Option<Instant>,
-    /// Its objects.
+    /// How many objects it had.
     pub(super) objects: usize,
+    /// Which, by ascending id.
+    pub(super) ids: Vec<ObjectId>,
+    /// When the oldest of them was sensed.
+    pub(super) sensed_at: Option<Instant>,
     /// What it added to the broadcast when it was last decoded.
     pub(super) broadcast_bytes: Option<f64>,
     /// Due and decoded, cycle by cycle.
@@ -76,12 +81,16 @@ impl Member {
     }
 
     /// Takes in a beacon; a late one still counts as heard, but its state is old news.
-    pub(super) fn hear(&mut self, beacon: &Beacon, interval: Duration, window: &Window) {
+    ///
+    /// Returns how many beacons were due since the last one, this one included; 0 for old news.
+    pub(super) fn hear(&mut self, beacon: &Beacon, interval: Duration, window: &Window) -> u32 {
+        let mut due = 0;
         if beacon.at > self.heard_at {
             let steps = slots_between(self.heard_at, beacon.at, interval);
             self.beacons.push(steps.saturating_sub(1), true);
             self.state = beacon.state;
             self.heard_at = beacon.at;
+            due = steps.max(1);
         }
         if let Some(digest) = &beacon.digest
             && self.digest_at.is_none_or(|at| beacon.at > at)
@@ -91,6 +100,7 @@ impl Member {
             self.cells
                 .extend(digest.cells().iter().filter_map(|&cell| window.index(cell)));
         }
+        due
     }
 
     /// Share of its last beacons that was decoded, as of `now`.

@@ -33,18 +33,18 @@ impl fmt::Display for SnapshotError {
 
 impl core::error::Error for SnapshotError {}
 
-type Result<T> = core::result::Result<T, SnapshotError>;
+pub(crate) type Result<T> = core::result::Result<T, SnapshotError>;
 
 /// A value and the way to it.
 #[derive(Clone)]
-struct At<'a> {
+pub(crate) struct At<'a> {
     path: String,
     value: &'a Value,
 }
 
 /// A range of numbers, and how to say it.
 #[derive(Clone, Copy)]
-struct Range {
+pub(crate) struct Range {
     low: f64,
     /// The lower end itself is allowed.
     closed: bool,
@@ -52,19 +52,19 @@ struct Range {
     text: &'static str,
 }
 
-const ANY: Range = Range {
+pub(crate) const ANY: Range = Range {
     low: f64::NEG_INFINITY,
     closed: true,
     high: f64::INFINITY,
     text: "a number",
 };
-const SHARE: Range = Range {
+pub(crate) const SHARE: Range = Range {
     low: 0.0,
     closed: true,
     high: 1.0,
     text: "a number from 0 to 1",
 };
-const NOT_NEGATIVE: Range = Range {
+pub(crate) const NOT_NEGATIVE: Range = Range {
     low: 0.0,
     closed: true,
     high: f64::INFINITY,
@@ -77,7 +77,7 @@ const POSITIVE: Range = Range {
     text: "a number above 0",
 };
 
-fn fail<T>(path: &str, problem: String) -> Result<T> {
+pub(crate) fn fail<T>(path: &str, problem: String) -> Result<T> {
     Err(SnapshotError {
         field: path.to_string(),
         problem,
@@ -93,7 +93,33 @@ fn show(value: &Value) -> String {
     }
 }
 
+/// Reads the text as JSON.
+pub(crate) fn top(json: &str) -> Result<Value> {
+    serde_json::from_str(json).map_err(|error| SnapshotError {
+        field: String::new(),
+        problem: format!("not JSON: {error}"),
+    })
+}
+
 impl<'a> At<'a> {
+    /// The whole of a snapshot.
+    pub(crate) fn of(value: &'a Value) -> Self {
+        Self {
+            path: String::new(),
+            value,
+        }
+    }
+
+    /// The way to it.
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// It is `null`.
+    pub(crate) fn is_null(&self) -> bool {
+        self.value.is_null()
+    }
+
     fn object(&self) -> Result<&'a Map<String, Value>> {
         match self.value {
             Value::Object(map) => Ok(map),
@@ -113,7 +139,7 @@ impl<'a> At<'a> {
         Ok(self.object()?.get(key).map(|value| At { path, value }))
     }
 
-    fn field(&self, key: &str) -> Result<At<'a>> {
+    pub(crate) fn field(&self, key: &str) -> Result<At<'a>> {
         match self.optional(key)? {
             Some(found) => Ok(found),
             None if self.path.is_empty() => fail(key, "missing: add it".to_string()),
@@ -124,7 +150,7 @@ impl<'a> At<'a> {
         }
     }
 
-    fn items(&self) -> Result<impl Iterator<Item = At<'a>> + use<'a>> {
+    pub(crate) fn items(&self) -> Result<impl Iterator<Item = At<'a>> + use<'a>> {
         let Value::Array(items) = self.value else {
             return fail(
                 &self.path,
@@ -139,7 +165,7 @@ impl<'a> At<'a> {
     }
 
     /// A list of exactly `N` entries.
-    fn tuple<const N: usize>(&self, shape: &str) -> Result<[At<'a>; N]> {
+    pub(crate) fn tuple<const N: usize>(&self, shape: &str) -> Result<[At<'a>; N]> {
         let found = match self.value {
             Value::Array(items) => items.as_slice(),
             _ => &[],
@@ -156,7 +182,7 @@ impl<'a> At<'a> {
         }
     }
 
-    fn number(&self, range: Range) -> Result<f64> {
+    pub(crate) fn number(&self, range: Range) -> Result<f64> {
         match self.value.as_f64() {
             Some(x)
                 if x.is_finite()
@@ -172,7 +198,7 @@ impl<'a> At<'a> {
         }
     }
 
-    fn whole(&self) -> Result<u64> {
+    pub(crate) fn whole(&self) -> Result<u64> {
         match self.value.as_u64() {
             Some(n) => Ok(n),
             None => fail(
@@ -198,7 +224,7 @@ impl<'a> At<'a> {
         }
     }
 
-    fn text(&self) -> Result<&'a str> {
+    pub(crate) fn text(&self) -> Result<&'a str> {
         match self.value {
             Value::String(text) => Ok(text),
             other => fail(
@@ -208,7 +234,7 @@ impl<'a> At<'a> {
         }
     }
 
-    fn flag(&self) -> Result<bool> {
+    pub(crate) fn flag(&self) -> Result<bool> {
         match self.value {
             Value::Bool(flag) => Ok(*flag),
             other => fail(

@@ -4,6 +4,7 @@
 mod network;
 
 use covey_protocol::messages::Message;
+use covey_protocol::parameters::Handover;
 use covey_protocol::{AgentId, Cell, Duration, Event, ObjectId, Position, Tile};
 use network::{Fate, Network, draw};
 
@@ -326,4 +327,24 @@ fn a_run_is_a_function_of_its_inputs() {
         format!("{:?}", network.sent)
     };
     assert_eq!(trace(), trace());
+}
+
+#[test]
+fn a_host_far_off_the_centre_hands_over_where_that_is_the_rule() {
+    for (handover, expected) in [(None, [1]), (Some(Handover::USUAL), [2])] {
+        let mut network = Network::new();
+        network.parameters.handover = handover;
+        network.add(1, 240.0, 250.0);
+        network.run(2_000);
+        assert_eq!(network.hosts(TILE), [1]);
+        network.add(2, 340.0, 250.0);
+        network.run(2_000);
+        assert_eq!(network.hosts(TILE), [1], "the incumbent is near the centre");
+        network.node(1).position = Position::new(30.0, 250.0);
+        network.node(2).position = Position::new(245.0, 250.0);
+        network.run(1_000);
+        assert_eq!(network.hosts(TILE), expected);
+        network.run(3_000);
+        assert_eq!(network.hosts(TILE), expected, "and it stays so");
+    }
 }

@@ -207,6 +207,21 @@ impl Sight {
         self.buildings.skipped
     }
 
+    /// A building stands on the straight line from `a` to `b`, however low: what anybody can tell from a map.
+    #[must_use]
+    pub fn building_between(&self, a: crate::Point, b: crate::Point) -> bool {
+        if !(a.is_finite() && b.is_finite()) {
+            return false;
+        }
+        let along = b - a;
+        let mut cut = false;
+        self.buildings
+            .near(a + along * 0.5, 0.5 * along.length(), |index| {
+                cut = cut || self.buildings.cuts(index, a, along);
+            });
+        cut
+    }
+
     /// Prepares the vehicles of one instant. Indices of vehicles in all answers are positions in `frame`.
     #[must_use]
     pub fn observe(&self, frame: &[VehicleState]) -> Observed<'_> {

@@ -1,0 +1,709 @@
+//! Speak when somebody needs it: admission by demand.
+//!
+//! The letter asks what the twin lacks, cell by cell. This policy asks who lacks what, and who could tell them in time, by
+//! listener and object. At the end of a cycle the host
+//!
+//! 1. moves everything it knows forward to the present and finds the ways ahead ([`scene`]);
+//! 2. finds who needs what: objects on a collision course that the listener does not see ([`need`]), weighed by the chance
+//!    that it has not heard of them otherwise: their beacons, reports of this cycle, earlier broadcasts;
+//! 3. predicts what each candidate sees: its last report while that is fresh, sight lines over known boxes and buildings
+//!    after that;
+//! 4. picks reports and repeated objects by gain per byte within its budget ([`select`]).
+//!
+//! The contributor's side is [`content`]: it reports what somebody near it needs, as far as it can tell, and stays silent
+//! when that is nothing. There is no digest, no price, no hysteresis and no quota.
+//!
+//! Everything is a function of what the host decoded, sensed and carries as a map; nothing else reaches it.
+
+pub mod content;
+pub mod need;
+pub mod scene;
+pub mod select;
+#[cfg(feature = "snapshot")]
+pub mod snapshot;
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::admission::{Action, Admission, Because, Binding, Change, Decision};
+use crate::grid::{Cell, Tile};
+use crate::ids::{AgentId, ObjectId};
+use crate::messages::Content;
+use crate::parameters::Parameters;
+use crate::policy::{Listing, Plan, Policy, Repeat, View};
+use crate::sorted::SortedMap;
+use crate::time::{Duration, Instant};
+
+use need::{Course, Needs};
+use scene::{Body, Scene};
+use select::{Candidate, Listener, Need, Object, Pick, Problem, Selection};
+
+/// Chance that a receiver of this broadcast has followed the host so far that silence about an object tells it something.
+const FOLLOWS: f64 = 0.8;
+/// Chance that somebody still sees what it just reported.
+const STILL_SEES: f64 = 0.97;
+/// Weight of one more report in the mean of how much longer reports are than foreseen.
+const SURPRISE_RATE: f64 = 0.05;
+/// How much a fresh report that leaves out an object in sight speaks against the sight line.
+const LEFT_OUT: f64 = 0.4;
+
+/// Where predicted views come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+pub enum Views {
+    /// Sight lines that the host draws over the boxes and buildings it knows.
+    #[default]
+    SightLines,
+    /// The coverage digests in beacons.
+    Digests,
+}
+
+/// The numbers of the policy.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+pub struct DemandOptions {
+    /// What makes an object needed.
+    pub course: Course,
+    /// Members must have been heard within this time, in seconds. Default 0.5.
+    pub heard_within_s: f64,
+    /// Only members inside the host's tile are asked to report. Default true.
+    pub candidates_in_tile_only: bool,
+    /// Summed need from which contributors report an object. Default 0.3.
+    pub threshold: f64,
+    /// How far sensors see, in metres. Default 150; letter, table of parameters.
+    pub sensor_range_m: f64,
+    /// Up to this age, in seconds, a report tells what its sender sees. Default 0.25.
+    pub report_fresh_s: f64,
+    /// From this age on, in seconds, a report tells nothing of it. Default 0.45.
+    pub report_stale_s: f64,
+    /// What a second without a report from it adds to a candidate's gain. Default 0.1: nobody is forgotten.
+    pub bonus_per_s: f64,
+    /// After this many seconds the bonus grows no further. Default 5.
+    pub bonus_limit_s: f64,
+    /// A pick is worth at least this. Default 0.02 needs.
+    pub least_gain: f64,
+    /// Objects that beacon are reported only at the host's request; a request must be worth so many times the gain per byte
+    /// of the last pick. Default 3; none lets contributors judge by themselves.
+    pub request_factor: Option<f64>,
+    /// Cooperative occupancy to keep to, as a share of capacity, below the allowance. Default none: the allowance alone.
+    pub target: Option<f64>,
+    /// Where predicted views come from.
+    pub views: Views,
+}
+
+impl Default for DemandOptions {
+    fn default() -> Self {
+        Self {
+            course: Course::default(),
+            heard_within_s: 0.5,
+            candidates_in_tile_only: true,
+            threshold: 0.3,
+            sensor_range_m: 150.0,
+            report_fresh_s: 0.25,
+            report_stale_s: 0.45,
+            bonus_per_s: 0.1,
+            bonus_limit_s: 5.0,
+            least_gain: 0.02,
+            request_factor: Some(3.0),
+            target: None,
+            views: Views::SightLines,
+        }
+    }
+}
+
+/// A source of random numbers that are addressed, not drawn from a stream: the same arguments, the same number.
+pub trait Draw: fmt::Debug + Send + Sync {
+    /// The number of `agent` as a candidate of `host` at `at`.
+    fn draw(&self, host: AgentId, agent: AgentId, at: Instant) -> u64;
+}
+
+/// The demand-driven policy.
+#[derive(Debug, Clone, Default)]
+pub struct Demand {
+    options: DemandOptions,
+    /// Reports are chosen at random, as many bytes of them as by gain.
+    random: Option<Arc<dyn Draw>>,
+    scene: Scene,
+    needs: Needs,
+    /// When each candidate last reported or was last asked.
+    attended: SortedMap<AgentId, Instant>,
+    /// Objects listed in the last broadcast, by the time of sensing.
+    listed: SortedMap<ObjectId, Instant>,
+    /// Objects that reports were foreseen to have, of those asked last.
+    foreseen: SortedMap<AgentId, f64>,
+    /// How many more they have on average, or fewer.
+    surprise: f64,
+    /// Bytes planned in the last cycle.
+    planned_bytes: f64,
+    problem: Option<Problem>,
+    selection: Selection,
+}
+
+impl Demand {
+    /// The policy with these numbers.
+    #[must_use]
+    pub fn new(options: DemandOptions) -> Self {
+        Self {
+            options,
+            ..Self::default()
+        }
+    }
+
+    /// The same, but who reports is drawn at random, as many bytes of reports as would have been chosen.
+    #[must_use]
+    pub fn at_random(mut self, draw: Arc<dyn Draw>) -> Self {
+        self.random = Some(draw);
+        self
+    }
+
+    /// The numbers.
+    #[must_use]
+    pub fn options(&self) -> &DemandOptions {
+        &self.options
+    }
+
+    /// What the last plan chose from.
+    #[must_use]
+    pub fn problem(&self) -> Option<&Problem> {
+        self.problem.as_ref()
+    }
+
+    /// What the last plan chose, and why.
+    #[must_use]
+    pub fn selection(&self) -> &Selection {
+        &self.selection
+    }
+
+    /// Bytes for the next cycle: the allowance, or less where a target is set and the tile is over it.
+    ///
+    /// There is nothing to wind up: the budget is what the host planned last plus the room that the measurement shows, cut
+    /// to the allowance.
+    fn budget(&self, view: &View<'_>) -> f64 {
+        let rules = view.rules;
+        let capacity = rules.capacity_bytes_per_s * rules.cycle_s;
+        let allowed = (rules.allowance * capacity).min(rules.t_max_s * rules.rate_bytes_per_s);
+        match (self.options.target, view.occupancy) {
+            (Some(target), Some(occupancy)) => {
+                let room = (target - occupancy) * capacity;
+                (self.planned_bytes + room).clamp(0.1 * allowed, allowed)
+            }
+            _ => allowed,
+        }
+    }
+
+    /// Everything the host knows, the host included, moved forward to the present.
+    fn build_scene(&mut self, view: &View<'_>) {
+        let now = view.now;
+        let course = self.options.course;
+        let Some(own) = view.scope.iter().find(|member| member.id == view.host) else {
+            self.scene = Scene::default();
+            return;
+        };
+        let own_body = (
+            Body {
+                id: view.host.into(),
+                position: own.state.position,
+                heading: Some(own.state.heading),
+                speed: own.state.speed,
+                size: own.state.size,
+                silent: false,
+            },
+            0.0,
+        );
+        let at = view
+            .known
+            .partition_point(|known| known.state.id < view.host.into());
+        let body = |known: &crate::policy::KnownObject| {
+            let state = &known.state;
+            let body = Body {
+                id: state.id,
+                position: state.position,
+                heading: known.heading,
+                speed: state.velocity.speed(),
+                size: state.size,
+                silent: known.announced_at.is_none(),
+            };
+            (body, now.since(state.sensed_at).seconds())
+        };
+        let (before, after) = view.known.split_at(at);
+        let bodies = before
+            .iter()
+            .map(body)
+            .chain(core::iter::once(own_body))
+            .chain(after.iter().map(body));
+        // What matters to a member at the edge of the footprint may lie beyond it.
+        let radius = view.parameters.footprint_m + self.options.sensor_range_m;
+        self.scene
+            .rebuild(own.state.position, radius, bodies, view.map, |body| {
+                course.reach_m(body.speed) + body.size.length
+            });
+    }
+
+    fn pose(&mut self, view: &View<'_>) -> Problem {
+        self.build_scene(view);
+        let parameters = view.parameters;
+        let scene = &self.scene;
+        let options = &self.options;
+        let heard_within = Duration::from_seconds(options.heard_within_s);
+        let mut listeners = Vec::new();
+        let mut members: Vec<u32> = Vec::new();
+        for member in view.scope {
+            if view.now.since(member.heard_at) <= heard_within
+                && let Some(body) = scene.find(member.id.into())
+            {
+                members.push(body);
+                listeners.push(Listener {
+                    id: member.id,
+                    position: scene.bodies()[body as usize].position,
+                });
+            }
+        }
+        let digests = Digests::new(view, scene, options.views);
+        let sight = |from: u32, to: u32| match options.views {
+            Views::SightLines => scene.sees(from, to, view.map),
+            Views::Digests => digests.mark(from, to),
+        };
+        let range = options.sensor_range_m;
+        let within = |a: u32, b: u32| {
+            let (a, b) = (&scene.bodies()[a as usize], &scene.bodies()[b as usize]);
+            a.position.distance(b.position) <= range
+        };
+        let trust = options.course.sight_trust;
+        self.needs.find(
+            scene,
+            &options.course,
+            parameters,
+            &members,
+            |_| true,
+            |i, o| {
+                if within(i, o) && sight(i, o) {
+                    trust
+                } else {
+                    0.0
+                }
+            },
+        );
+
+        // Objects that somebody needs, numbered anew.
+        let mut wanted = alloc::vec![u32::MAX; scene.bodies().len()];
+        for pair in self.needs.pairs() {
+            wanted[pair.object as usize] = 0;
+        }
+        let mut objects = Vec::new();
+        let mut places: Vec<u32> = Vec::new();
+        let hearsay = Hearsay::new(view, scene, &self.listed);
+        let own_position = hearsay.host;
+        for (body, number) in (0u32..).zip(wanted.iter_mut()) {
+            if *number == u32::MAX {
+                continue;
+            }
+            *number = objects.len() as u32;
+            let id = scene.bodies()[body as usize].id;
+            places.push(body);
+            objects.push(Object {
+                id,
+                silent: scene.bodies()[body as usize].silent,
+                repeat_bytes: repeat_bytes(view, id),
+            });
+        }
+        let mut needs: Vec<Need> = Vec::with_capacity(self.needs.pairs().len());
+        let mut number = 0;
+        for pair in self.needs.pairs() {
+            while members[number] != pair.listener {
+                number += 1;
+            }
+            let object = &scene.bodies()[pair.object as usize];
+            let place = scene.bodies()[pair.listener as usize].position;
+            let mut lacking = pair.unseen;
+            if !object.silent {
+                let lost = 1.0 - view.links.between(object.position, place);
+                lacking *= libm::pow(lost, pair.deadline_s / parameters.beacon_s);
+            }
+            let cycle = parameters.cycle_s;
+            needs.push(Need {
+                listener: number as u32,
+                object: wanted[pair.object as usize],
+                now: lacking * hearsay.missed(view, pair.object, place, pair.deadline_s, 0.0),
+                next: lacking * hearsay.missed(view, pair.object, place, pair.deadline_s, cycle),
+            });
+        }
+        needs.sort_unstable_by_key(|need| (need.object, need.listener));
+
+        let candidates = self.offers(view, &members, &places, &sight);
+        let withdrawn = if view.refresh {
+            0
+        } else {
+            view.known
+                .iter()
+                .filter(|k| k.listing == Listing::Changed || !in_footprint(view, own_position, k))
+                .filter(|k| k.listing != Listing::None)
+                .count()
+        };
+        Problem {
+            budget_bytes: self.budget(view),
+            base_bytes: parameters.message_bytes + parameters.withdrawn_bytes * withdrawn as f64,
+            report_bytes: parameters.report_bytes(0.0) + parameters.contributor_bytes,
+            object_bytes: parameters.object_bytes,
+            requested_bytes: parameters.requested_bytes,
+            threshold: options.threshold,
+            least_gain: options.least_gain,
+            request_factor: options.request_factor,
+            host: own_position,
+            links: view.links.clone(),
+            listeners,
+            objects,
+            needs,
+            candidates,
+        }
+    }
+
+    /// What each candidate would report, and how likely it learns that it should.
+    fn offers(
+        &self,
+        view: &View<'_>,
+        members: &[u32],
+        places: &[u32],
+        sight: &impl Fn(u32, u32) -> bool,
+    ) -> Vec<Candidate> {
+        let (scene, options) = (&self.scene, &self.options);
+        let host = scene.find(view.host.into());
+        let mut candidates = Vec::with_capacity(members.len());
+        for &member in members.iter().filter(|&&m| Some(m) != host) {
+            let body = &scene.bodies()[member as usize];
+            let id = AgentId(body.id.0);
+            let in_tile =
+                Tile::containing(body.position, view.parameters.tile_m) == Some(view.tile);
+            if options.candidates_in_tile_only && !in_tile {
+                continue;
+            }
+            let report = view
+                .reports
+                .binary_search_by_key(&id, |report| report.sender)
+                .ok()
+                .map(|at| &view.reports[at]);
+            let freshness = report.map_or(0.0, |report| {
+                let age = view.now.since(report.at).seconds();
+                let span = (options.report_stale_s - options.report_fresh_s).max(1e-9);
+                ((options.report_stale_s - age) / span).clamp(0.0, 1.0)
+            });
+            let mut views = Vec::new();
+            for (number, &object) in (0u32..).zip(places) {
+                let other = &scene.bodies()[object as usize];
+                if object == member
+                    || other.position.distance(body.position) > options.sensor_range_m
+                {
+                    continue;
+                }
+                let reported = report.is_some_and(|r| r.objects.binary_search(&other.id).is_ok());
+                let chance = if freshness >= 1.0 && reported {
+                    STILL_SEES
+                } else {
+                    let drawn =
+                        options.course.sight_trust * f64::from(u8::from(sight(member, object)));
+                    let told = if reported {
+                        STILL_SEES
+                    } else {
+                        LEFT_OUT * drawn
+                    };
+                    freshness * told + (1.0 - freshness) * drawn
+                };
+                if chance > 0.05 {
+                    views.push((number, chance));
+                }
+            }
+            let heard = host.map_or(1.0, |host| {
+                let host = scene.bodies()[host as usize].position;
+                view.links.between(host, body.position)
+            });
+            // Who reports already may still act on the list before this one.
+            let asked = view.problem.contributors.iter().any(|c| c.id == id);
+            let command = if asked {
+                1.0 - (1.0 - heard) * (1.0 - heard)
+            } else {
+                heard
+            };
+            let idle_s = self.attended.get(id).map_or(options.bonus_limit_s, |&at| {
+                view.now
+                    .since(at)
+                    .seconds()
+                    .clamp(0.0, options.bonus_limit_s)
+            });
+            candidates.push(Candidate {
+                id,
+                position: body.position,
+                command,
+                bonus: options.bonus_per_s * idle_s,
+                extra_bytes: view.parameters.object_bytes * self.surprise.max(0.0),
+                views,
+            });
+        }
+        candidates
+    }
+
+    /// Learns how much longer reports are than foreseen: they also carry what the host did not know of.
+    fn compare(&mut self, view: &View<'_>) {
+        for report in view.reports.iter().filter(|r| r.at >= view.cycle_start) {
+            if let Some(foreseen) = self.foreseen.get(report.sender) {
+                let surprise = report.objects.len() as f64 - foreseen;
+                self.surprise += SURPRISE_RATE * (surprise - self.surprise);
+            }
+        }
+    }
+
+    /// Notes who was attended to, so that nobody is forgotten.
+    fn remember(&mut self, view: &View<'_>, problem: &Problem, chosen: &Selection) {
+        self.foreseen.clear();
+        for picked in &chosen.picks {
+            if let Pick::Report(k) = picked.pick {
+                let candidate = &problem.candidates[k as usize];
+                let content = picked.bytes - problem.report_bytes - candidate.extra_bytes;
+                let objects = content / problem.object_bytes.max(1e-9);
+                self.foreseen.insert(candidate.id, objects);
+            }
+        }
+        for report in view.reports {
+            self.attended.insert(report.sender, report.at);
+        }
+        for number in chosen.reports() {
+            let id = problem.candidates[number as usize].id;
+            self.attended.insert(id, view.now);
+        }
+        let limit = Duration::from_seconds(self.options.bonus_limit_s.max(1.0));
+        let now = view.now;
+        self.attended.retain(|_, at| now.since(*at) <= limit);
+        self.listed.clear();
+        for number in chosen.repeats() {
+            let id = problem.objects[number as usize].id;
+            if let Ok(at) = view.known.binary_search_by_key(&id, |k| k.state.id) {
+                self.listed.insert(id, view.known[at].state.sensed_at);
+            }
+        }
+        self.planned_bytes = chosen.bytes;
+    }
+
+    fn decision(&self, view: &View<'_>, problem: &Problem, chosen: &Selection) -> Decision {
+        let picked: Vec<(AgentId, f64)> = {
+            let mut picked: Vec<(AgentId, f64)> = chosen
+                .picks
+                .iter()
+                .filter_map(|p| match p.pick {
+                    Pick::Report(k) => Some((problem.candidates[k as usize].id, p.gain)),
+                    _ => None,
+                })
+                .collect();
+            picked.sort_unstable_by_key(|&(id, _)| id);
+            picked
+        };
+        let before: Vec<AgentId> = view.problem.contributors.iter().map(|c| c.id).collect();
+        let mut changes = Vec::new();
+        for &id in &before {
+            if picked.binary_search_by_key(&id, |&(id, _)| id).is_err() {
+                changes.push(Change {
+                    action: Action::Remove,
+                    id,
+                    because: Because::Score,
+                    score: 0.0,
+                });
+            }
+        }
+        for &(id, score) in &picked {
+            if before.binary_search(&id).is_err() {
+                changes.push(Change {
+                    action: Action::Admit,
+                    id,
+                    because: Because::Score,
+                    score,
+                });
+            }
+        }
+        Decision {
+            airtime: view.rules.airtime(self.planned_bytes),
+            airtime_after: view.rules.airtime(chosen.bytes),
+            changes,
+            binding: if chosen.cut {
+                Binding::Allowance
+            } else if problem.candidates.len() == picked.len() {
+                Binding::Nothing
+            } else {
+                Binding::Value
+            },
+        }
+    }
+}
+
+impl Policy for Demand {
+    fn plan(&mut self, view: &View<'_>, _: &mut Admission) -> Plan {
+        self.compare(view);
+        let problem = self.pose(view);
+        let chosen = match &self.random {
+            None => Selection::choose(&problem),
+            Some(draw) => {
+                Selection::choose_at_random(&problem, |agent| draw.draw(view.host, agent, view.now))
+            }
+        };
+        let decision = self.decision(view, &problem, &chosen);
+        self.remember(view, &problem, &chosen);
+        let ids = |numbers: Vec<u32>| -> Vec<ObjectId> {
+            let id = |&number: &u32| problem.objects[number as usize].id;
+            numbers.iter().map(id).collect()
+        };
+        let plan = Plan {
+            decision,
+            content: match self.options.request_factor {
+                Some(_) => Content::Requested,
+                None => Content::Demanded,
+            },
+            requested: ids(chosen.requests()),
+            repeat: Repeat::Picked(ids(chosen.repeats())),
+        };
+        self.problem = Some(problem);
+        self.selection = chosen;
+        plan
+    }
+
+    fn weighs_coverage(&self) -> bool {
+        false
+    }
+}
+
+fn in_footprint(
+    view: &View<'_>,
+    host: crate::grid::Position,
+    known: &crate::policy::KnownObject,
+) -> bool {
+    known.state.position.distance(host) <= view.parameters.footprint_m
+}
+
+/// What listing an object would add to the broadcast; none where the host does not hold it as fresh, or silence tells it.
+fn repeat_bytes(view: &View<'_>, id: ObjectId) -> Option<f64> {
+    view.objects
+        .binary_search_by_key(&id, |o| o.state.id)
+        .ok()?;
+    let at = view.known.binary_search_by_key(&id, |k| k.state.id).ok()?;
+    let parameters: &Parameters = view.parameters;
+    match view.known[at].listing {
+        _ if view.refresh => Some(parameters.object_bytes),
+        Listing::None => Some(parameters.object_bytes),
+        Listing::Unchanged => None,
+        // It would be withdrawn otherwise.
+        Listing::Changed => Some((parameters.object_bytes - parameters.withdrawn_bytes).max(0.0)),
+    }
+}
+
+/// What was said of each object of late, and by whom: decoded reports, and the host's own broadcasts.
+struct Hearsay {
+    host: crate::grid::Position,
+    /// By object: where it was said, when it was sensed, how likely a listener in range makes use of it.
+    said: Vec<(u32, crate::grid::Position, Instant, f64)>,
+    offsets: Vec<u32>,
+}
+
+impl Hearsay {
+    fn new(view: &View<'_>, scene: &Scene, listed: &SortedMap<ObjectId, Instant>) -> Self {
+        let host = match scene.find(view.host.into()) {
+            Some(host) => scene.bodies()[host as usize].position,
+            None => crate::grid::Position::default(),
+        };
+        let mut said = Vec::new();
+        for report in view.reports {
+            let Some(sender) = scene.find(report.sender.into()) else {
+                continue;
+            };
+            let from = scene.bodies()[sender as usize].position;
+            for &object in report.objects {
+                if let Some(object) = scene.find(object) {
+                    said.push((object, from, report.sensed_at, 1.0));
+                }
+            }
+        }
+        for (object, &sensed_at) in listed.iter() {
+            if let Some(object) = scene.find(object) {
+                said.push((object, host, sensed_at, 1.0));
+            }
+        }
+        if !view.refresh {
+            for known in view.known {
+                if known.listing == Listing::Unchanged
+                    && let Some(object) = scene.find(known.state.id)
+                {
+                    said.push((object, host, known.state.sensed_at, FOLLOWS));
+                }
+            }
+        }
+        said.sort_by_key(|&(object, ..)| object);
+        let offsets = (0..=scene.bodies().len() as u32)
+            .map(|object| said.partition_point(|&(o, ..)| o < object) as u32)
+            .collect();
+        Self {
+            host,
+            said,
+            offsets,
+        }
+    }
+
+    /// Chance that a listener at `place` got none of what was said of `object` and is still within its deadline `ahead_s`
+    /// seconds from now.
+    fn missed(
+        &self,
+        view: &View<'_>,
+        object: u32,
+        place: crate::grid::Position,
+        deadline_s: f64,
+        ahead_s: f64,
+    ) -> f64 {
+        let object = object as usize;
+        let range = self.offsets[object] as usize..self.offsets[object + 1] as usize;
+        let mut missed = 1.0;
+        for &(_, from, sensed_at, use_of_it) in &self.said[range] {
+            if view.now.since(sensed_at).seconds() + ahead_s <= deadline_s + 1e-9 {
+                missed *= 1.0 - use_of_it * view.links.between(from, place);
+            }
+        }
+        missed
+    }
+}
+
+/// Cells that digests mark, by body of the scene.
+struct Digests<'a> {
+    cells: Vec<&'a [u32]>,
+    places: Vec<Option<u32>>,
+}
+
+impl<'a> Digests<'a> {
+    fn new(view: &View<'a>, scene: &Scene, views: Views) -> Self {
+        let mut digests = Self {
+            cells: Vec::new(),
+            places: Vec::new(),
+        };
+        if views == Views::SightLines {
+            return digests;
+        }
+        digests.cells.resize(scene.bodies().len(), &[]);
+        let candidates = view.problem.candidates.iter().map(|c| (c.id, c.cells));
+        let contributors = view.problem.contributors.iter().map(|c| (c.id, c.cells));
+        let own = core::iter::once((view.host, view.problem.host_cells));
+        for (id, cells) in candidates.chain(contributors).chain(own) {
+            if let Some(body) = scene.find(id.into()) {
+                digests.cells[body as usize] = cells;
+            }
+        }
+        let place = |body: &Body| {
+            let cell = Cell::containing(body.position, view.parameters.cell_m)?;
+            view.window.index(cell)
+        };
+        digests.places = scene.bodies().iter().map(place).collect();
+        digests
+    }
+
+    /// The digest of `from` marks the cell that `to` is in.
+    fn mark(&self, from: u32, to: u32) -> bool {
+        let cells = self.cells.get(from as usize).copied().unwrap_or_default();
+        match self.places.get(to as usize) {
+            Some(Some(place)) => cells.contains(place),
+            _ => false,
+        }
+    }
+}

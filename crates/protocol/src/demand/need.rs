@@ -1,0 +1,451 @@
+//! Who needs to know of what: objects on a collision course that a listener does not see.
+//!
+//! A listener needs an object that is *ahead* on its way, unless it is the nearest one there, which it sees; and one whose
+//! way *meets* its own, when both can be at the meeting point within the horizon and no sight line tells the listener of it.
+//! Ways come from [`Scene`]: along lanes where there is a map, else straight on.
+
+use alloc::vec::Vec;
+
+use super::scene::Scene;
+use crate::grid::Position;
+use crate::parameters::Parameters;
+
+/// How far ahead needs are looked for, and what counts as being on a way.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+pub struct Course {
+    /// Travel time ahead, in seconds. Default 5.
+    pub horizon_s: f64,
+    /// Added to the distance travelled, in metres. Default 10.
+    pub margin_m: f64,
+    /// A body whose centre is no further than this off a way's centre line is on it, in metres. Default 1.7: half a lane.
+    pub lane_half_m: f64,
+    /// Two ways meet where their centre lines come this near, in metres. Default 1.5.
+    pub meeting_m: f64,
+    /// Chance that somebody really sees what a sight line over known boxes says it sees. Default 0.85.
+    pub sight_trust: f64,
+}
+
+impl Default for Course {
+    fn default() -> Self {
+        Self {
+            horizon_s: 5.0,
+            margin_m: 10.0,
+            lane_half_m: 1.7,
+            meeting_m: 1.5,
+            sight_trust: 0.85,
+        }
+    }
+}
+
+impl Course {
+    /// How far ahead of its front a body at `speed` m/s is looked after.
+    #[must_use]
+    pub fn reach_m(&self, speed: f64) -> f64 {
+        self.horizon_s * speed + self.margin_m
+    }
+}
+
+/// A listener and an object that it needs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pair {
+    /// The listener's number in the scene.
+    pub listener: u32,
+    /// The object's number in the scene.
+    pub object: u32,
+    /// How old what it knows may be, in seconds.
+    pub deadline_s: f64,
+    /// Chance that it does not see the object itself.
+    pub unseen: f64,
+}
+
+/// Buffers for [`Needs::find`].
+#[derive(Debug, Clone, Default)]
+pub struct Needs {
+    pairs: Vec<Pair>,
+    near: Vec<u32>,
+    ahead: Vec<(f64, u32)>,
+    boxes: Vec<[f64; 4]>,
+    longest_m: f64,
+}
+
+impl Needs {
+    /// The pairs of the last search, by listener, each object once for a listener.
+    #[must_use]
+    pub fn pairs(&self) -> &[Pair] {
+        &self.pairs
+    }
+
+    /// Finds what each of `listeners` needs, among the objects that `wanted` lets through. `sees(i, o)` is the chance that i
+    /// sees o.
+    pub fn find(
+        &mut self,
+        scene: &Scene,
+        course: &Course,
+        parameters: &Parameters,
+        listeners: &[u32],
+        wanted: impl Fn(u32) -> bool,
+        mut sees: impl FnMut(u32, u32) -> f64,
+    ) {
+        self.pairs.clear();
+        self.measure(scene);
+        for &listener in listeners {
+            self.find_ahead(scene, course, listener);
+            let ahead = core::mem::take(&mut self.ahead);
+            let push = |pairs: &mut Vec<Pair>, object: u32, seen: f64| {
+                pairs.push(Pair {
+                    listener,
+                    object,
+                    deadline_s: deadline_s(scene, parameters, listener, object),
+                    unseen: 1.0 - seen,
+                });
+            };
+            // The nearest one ahead is seen.
+            for &(_, object) in ahead.iter().skip(1).filter(|&&(_, o)| wanted(o)) {
+                push(&mut self.pairs, object, sees(listener, object));
+            }
+            self.find_meeting(scene, course, listener, &wanted, &ahead);
+            let near = core::mem::take(&mut self.near);
+            for &object in &near {
+                push(&mut self.pairs, object, sees(listener, object));
+            }
+            self.near = near;
+            self.ahead = ahead;
+        }
+    }
+
+    fn measure(&mut self, scene: &Scene) {
+        self.boxes.clear();
+        self.longest_m = 0.0;
+        for (k, body) in (0u32..).zip(scene.bodies()) {
+            let mut bounds = [
+                body.position.x,
+                body.position.y,
+                body.position.x,
+                body.position.y,
+            ];
+            for p in scene.way(k) {
+                bounds[0] = bounds[0].min(p.x);
+                bounds[1] = bounds[1].min(p.y);
+                bounds[2] = bounds[2].max(p.x);
+                bounds[3] = bounds[3].max(p.y);
+            }
+            let [x0, y0, x1, y1] = bounds;
+            self.longest_m = self.longest_m.max(x1 - x0).max(y1 - y0);
+            self.boxes.push(bounds);
+        }
+    }
+
+    /// Bodies ahead of `listener` on its way and within reach, nearest first.
+    fn find_ahead(&mut self, scene: &Scene, course: &Course, listener: u32) {
+        self.ahead.clear();
+        let way = scene.way(listener);
+        if way.len() < 2 {
+            return;
+        }
+        let me = &scene.bodies()[listener as usize];
+        let [x0, y0, x1, y1] = self.boxes[listener as usize];
+        let wide = course.lane_half_m + 3.0;
+        self.near.clear();
+        scene.in_box(
+            Position::new(x0 - wide, y0 - wide),
+            Position::new(x1 + wide, y1 + wide),
+            &mut self.near,
+        );
+        let front = 0.5 * me.size.length;
+        let reach = course.reach_m(me.speed);
+        for &object in self.near.iter().filter(|&&o| o != listener) {
+            let other = &scene.bodies()[object as usize];
+            let Some(spot) = spot_on(way, other.position, course.lane_half_m) else {
+                continue;
+            };
+            let gap = spot.along - front - 0.5 * other.size.length;
+            // One that goes another way only crosses; that is for the other rule.
+            let same_way = other.heading.is_none() || {
+                let [c, s] = scene.direction(object);
+                c * spot.direction[0] + s * spot.direction[1] > 0.5
+            };
+            if spot.along > 0.5 && gap <= reach && same_way {
+                self.ahead.push((spot.along, object));
+            }
+        }
+        self.ahead
+            .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    }
+
+    /// Into `near`: bodies whose ways meet the listener's within both reaches and that are not ahead.
+    fn find_meeting(
+        &mut self,
+        scene: &Scene,
+        course: &Course,
+        listener: u32,
+        wanted: &impl Fn(u32) -> bool,
+        ahead: &[(f64, u32)],
+    ) {
+        self.near.clear();
+        let way = scene.way(listener);
+        if way.len() < 2 {
+            return;
+        }
+        let me = &scene.bodies()[listener as usize];
+        let mine = self.boxes[listener as usize];
+        let wide = course.meeting_m;
+        let far = wide + self.longest_m;
+        scene.in_box(
+            Position::new(mine[0] - far, mine[1] - far),
+            Position::new(mine[2] + far, mine[3] + far),
+            &mut self.near,
+        );
+        let boxes = &self.boxes;
+        let front = 0.5 * me.size.length;
+        let reach = course.reach_m(me.speed);
+        self.near.retain(|&object| {
+            let theirs = boxes[object as usize];
+            let apart = theirs[0] > mine[2] + wide
+                || theirs[2] < mine[0] - wide
+                || theirs[1] > mine[3] + wide
+                || theirs[3] < mine[1] - wide;
+            if apart
+                || object == listener
+                || !wanted(object)
+                || ahead.iter().any(|&(_, o)| o == object)
+            {
+                return false;
+            }
+            let other = &scene.bodies()[object as usize];
+            let Some(meeting) = meet(way, scene.way(object), course.meeting_m) else {
+                return false;
+            };
+            // It follows in the same lane: the meeting point is where the listener is.
+            if meeting.mine < 1.0 && meeting.cosine > 0.7 {
+                return false;
+            }
+            meeting.mine - front <= reach
+                && meeting.theirs - 0.5 * other.size.length <= course.reach_m(other.speed)
+        });
+    }
+}
+
+/// How old what `listener` knows of `object` may be, in seconds.
+#[must_use]
+pub fn deadline_s(scene: &Scene, parameters: &Parameters, listener: u32, object: u32) -> f64 {
+    let (a, b) = (
+        &scene.bodies()[listener as usize],
+        &scene.bodies()[object as usize],
+    );
+    let ([ac, as_], [bc, bs]) = (scene.direction(listener), scene.direction(object));
+    let relative = libm::hypot(a.speed * ac - b.speed * bc, a.speed * as_ - b.speed * bs);
+    parameters.reaction_deadline_s(relative)
+}
+
+/// A place on a way.
+struct Spot {
+    /// From its beginning, in metres.
+    along: f64,
+    /// Of the way there.
+    direction: [f64; 2],
+}
+
+/// Where on `way` a body at `p` is, no more than `off_m` beside it: the nearest place.
+fn spot_on(way: &[Position], p: Position, off_m: f64) -> Option<Spot> {
+    let mut begin = 0.0;
+    let mut best: Option<(f64, Spot)> = None;
+    for pair in way.windows(2) {
+        let d = [pair[1].x - pair[0].x, pair[1].y - pair[0].y];
+        let length = libm::hypot(d[0], d[1]);
+        if length <= 0.0 {
+            continue;
+        }
+        let direction = [d[0] / length, d[1] / length];
+        let o = [p.x - pair[0].x, p.y - pair[0].y];
+        let along = (o[0] * direction[0] + o[1] * direction[1]).clamp(0.0, length);
+        let off = libm::hypot(o[0] - along * direction[0], o[1] - along * direction[1]);
+        if off <= off_m && best.as_ref().is_none_or(|(least, _)| off < *least) {
+            let spot = Spot {
+                along: begin + along,
+                direction,
+            };
+            best = Some((off, spot));
+        }
+        begin += length;
+    }
+    best.map(|(_, spot)| spot)
+}
+
+/// Where two ways first come together.
+struct Meeting {
+    mine: f64,
+    theirs: f64,
+    /// Of the angle between them.
+    cosine: f64,
+}
+
+fn meet(a: &[Position], b: &[Position], near_m: f64) -> Option<Meeting> {
+    let mut begin_a = 0.0;
+    for p in a.windows(2) {
+        let da = [p[1].x - p[0].x, p[1].y - p[0].y];
+        let la = libm::hypot(da[0], da[1]);
+        let mut begin_b = 0.0;
+        let mut first: Option<Meeting> = None;
+        for q in b.windows(2) {
+            let db = [q[1].x - q[0].x, q[1].y - q[0].y];
+            let lb = libm::hypot(db[0], db[1]);
+            if la > 0.0
+                && lb > 0.0
+                && !apart(p, q, near_m)
+                && let Some((ta, tb)) = approach(p, q, da, db, near_m)
+            {
+                let mine = begin_a + ta * la;
+                if first.as_ref().is_none_or(|held| mine < held.mine) {
+                    first = Some(Meeting {
+                        mine,
+                        theirs: begin_b + tb * lb,
+                        cosine: (da[0] * db[0] + da[1] * db[1]) / (la * lb),
+                    });
+                }
+            }
+            begin_b += lb;
+        }
+        if first.is_some() {
+            return first;
+        }
+        begin_a += la;
+    }
+    None
+}
+
+fn apart(p: &[Position], q: &[Position], near_m: f64) -> bool {
+    p[0].x.max(p[1].x) + near_m < q[0].x.min(q[1].x)
+        || q[0].x.max(q[1].x) + near_m < p[0].x.min(p[1].x)
+        || p[0].y.max(p[1].y) + near_m < q[0].y.min(q[1].y)
+        || q[0].y.max(q[1].y) + near_m < p[0].y.min(p[1].y)
+}
+
+/// Shares of two segments at which they cross, else at which they come nearest within `near_m`.
+fn approach(
+    p: &[Position],
+    q: &[Position],
+    da: [f64; 2],
+    db: [f64; 2],
+    near_m: f64,
+) -> Option<(f64, f64)> {
+    let turn = da[0] * db[1] - da[1] * db[0];
+    let r = [q[0].x - p[0].x, q[0].y - p[0].y];
+    if turn.abs() > 1e-9 {
+        let ta = (r[0] * db[1] - r[1] * db[0]) / turn;
+        let tb = (r[0] * da[1] - r[1] * da[0]) / turn;
+        if (0.0..=1.0).contains(&ta) && (0.0..=1.0).contains(&tb) {
+            return Some((ta, tb));
+        }
+    }
+    // Else one of the ends is nearest to the other segment.
+    let foot = |x: Position, s: &[Position], d: [f64; 2]| {
+        let square = d[0] * d[0] + d[1] * d[1];
+        (((x.x - s[0].x) * d[0] + (x.y - s[0].y) * d[1]) / square).clamp(0.0, 1.0)
+    };
+    let ends = [
+        (0.0, foot(p[0], q, db)),
+        (foot(q[0], p, da), 0.0),
+        (foot(q[1], p, da), 1.0),
+        (1.0, foot(p[1], q, db)),
+    ];
+    let off = |(ta, tb): (f64, f64)| {
+        libm::hypot(
+            p[0].x + ta * da[0] - q[0].x - tb * db[0],
+            p[0].y + ta * da[1] - q[0].y - tb * db[1],
+        )
+    };
+    let near = ends.into_iter().filter(|&t| off(t) <= near_m);
+    near.min_by(|a, b| a.0.total_cmp(&b.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::demand::scene::Body;
+    use crate::ids::ObjectId;
+    use crate::messages::Size;
+    use core::f64::consts::FRAC_PI_2;
+
+    fn body(id: u64, x: f64, y: f64, heading: f64, speed: f64) -> Body {
+        Body {
+            id: ObjectId(id),
+            position: Position::new(x, y),
+            heading: Some(heading),
+            speed,
+            size: Size::default(),
+            silent: false,
+        }
+    }
+
+    /// Who needs whom, by id.
+    fn needs(bodies: &[Body]) -> Vec<(u64, u64)> {
+        let course = Course::default();
+        let mut scene = Scene::default();
+        scene.rebuild(
+            Position::new(0.0, 0.0),
+            500.0,
+            bodies.iter().map(|&b| (b, 0.0)),
+            None,
+            |b| course.reach_m(b.speed) + 10.0,
+        );
+        let listeners: Vec<u32> = (0..bodies.len() as u32).collect();
+        let mut needs = Needs::default();
+        needs.find(
+            &scene,
+            &course,
+            &Parameters::default(),
+            &listeners,
+            |_| true,
+            |i, o| f64::from(u8::from(scene.sees(i, o, None))),
+        );
+        let unseen = needs.pairs().iter().filter(|pair| pair.unseen > 0.5);
+        let id = |k: u32| scene.bodies()[k as usize].id.0;
+        unseen
+            .map(|pair| (id(pair.listener), id(pair.object)))
+            .collect()
+    }
+
+    #[test]
+    fn the_second_leader_is_needed_and_not_the_first() {
+        let queue = [
+            body(1, 0.0, 0.0, 0.0, 5.0),
+            body(2, 10.0, 0.3, 0.0, 5.0),
+            body(3, 20.0, -0.4, 0.0, 5.0),
+            body(4, 20.0, 3.5, 0.0, 5.0),
+            body(5, 90.0, 0.0, 0.0, 5.0),
+        ];
+        // Number 4 is in the next lane, number 5 out of reach.
+        assert_eq!(needs(&queue), [(1, 3)]);
+    }
+
+    #[test]
+    fn a_hidden_crossing_car_is_needed_by_both() {
+        let mut junction = [
+            body(1, -30.0, 0.0, 0.0, 10.0),
+            body(2, 0.0, -30.0, FRAC_PI_2, 10.0),
+            // A bus on the corner between them.
+            body(3, -15.0, -15.0, 0.785, 0.0),
+        ];
+        junction[2].size = Size {
+            length: 13.0,
+            width: 2.6,
+            height: 3.0,
+        };
+        assert_eq!(needs(&junction), [(1, 2), (2, 1)]);
+        assert_eq!(needs(&junction[..2]), [], "in plain sight");
+        junction[1].speed = 0.0;
+        assert_eq!(needs(&junction), [], "it stands far from the junction");
+    }
+
+    #[test]
+    fn who_comes_from_behind_or_the_other_way_is_not_needed() {
+        let bodies = [
+            body(1, 0.0, 0.0, 0.0, 10.0),
+            body(2, -20.0, 0.0, 0.0, 10.0),
+            body(3, 40.0, 3.5, core::f64::consts::PI, 10.0),
+        ];
+        assert_eq!(needs(&bodies), []);
+    }
+}

@@ -1,0 +1,459 @@
+//! The bodies around, where they are going, and who can see whom: geometry over what is known.
+//!
+//! A [`Scene`] is built from states of different ages, moved forward at constant speed. It holds what a participant knows
+//! and nothing else; two participants may hold different scenes of one place. Bodies are numbered by ascending id.
+
+use alloc::vec::Vec;
+
+use crate::grid::Position;
+use crate::ids::ObjectId;
+use crate::map::RoadMap;
+use crate::messages::Size;
+
+/// Side of the cells of the index, in metres.
+const CELL_M: f64 = 20.0;
+/// A car where no size is known.
+const CAR: Size = Size {
+    length: 5.0,
+    width: 2.0,
+    height: 1.6,
+};
+/// No body is larger than this, in metres, whatever a message says.
+const LARGEST_M: f64 = 30.0;
+/// No body is faster than this, in m/s, whatever a message says.
+const FASTEST: f64 = 80.0;
+
+/// A body, as somebody knows it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Body {
+    /// Which.
+    pub id: ObjectId,
+    /// Its centre.
+    pub position: Position,
+    /// Its direction, in radians; none where nobody knows.
+    pub heading: Option<f64>,
+    /// Along its direction, in m/s.
+    pub speed: f64,
+    /// Its size; zeros for unknown.
+    pub size: Size,
+    /// No beacon of it is heard.
+    pub silent: bool,
+}
+
+impl Body {
+    /// Moves it forward by `seconds` and replaces what cannot be by what can.
+    fn settled(mut self, seconds: f64) -> Self {
+        self.speed = if self.speed.is_finite() {
+            self.speed.clamp(0.0, FASTEST)
+        } else {
+            0.0
+        };
+        if !self.heading.is_some_and(f64::is_finite) {
+            self.heading = None;
+        }
+        let or = |x: f64, usual: f64| {
+            if x > 0.0 && x.is_finite() {
+                x.min(LARGEST_M)
+            } else {
+                usual
+            }
+        };
+        self.size = Size {
+            length: or(self.size.length, CAR.length),
+            width: or(self.size.width, CAR.width),
+            height: or(self.size.height, CAR.height),
+        };
+        if let Some(heading) = self.heading {
+            let moved = self.speed * seconds.clamp(0.0, 2.0);
+            self.position.x += moved * libm::cos(heading);
+            self.position.y += moved * libm::sin(heading);
+        }
+        self
+    }
+}
+
+/// Bodies with an index and the ways ahead of them.
+#[derive(Debug, Clone, Default)]
+pub struct Scene {
+    bodies: Vec<Body>,
+    /// Direction of each body as a unit vector.
+    along: Vec<[f64; 2]>,
+    ways: Vec<Position>,
+    way_ends: Vec<u32>,
+    corner: Position,
+    columns: usize,
+    rows: usize,
+    offsets: Vec<u32>,
+    members: Vec<u32>,
+}
+
+impl Scene {
+    /// Starts anew with the bodies within `radius_m` of `centre`, each with the age of its state in seconds. They must come
+    /// by ascending id, each once. `reach` says how far ahead the way of a body is wanted, in metres from its centre.
+    pub fn rebuild(
+        &mut self,
+        centre: Position,
+        radius_m: f64,
+        bodies: impl IntoIterator<Item = (Body, f64)>,
+        map: Option<&dyn RoadMap>,
+        reach: impl Fn(&Body) -> f64,
+    ) {
+        self.bodies.clear();
+        self.along.clear();
+        self.ways.clear();
+        self.way_ends.clear();
+        let radius_m = radius_m.clamp(0.0, 5_000.0);
+        for (body, age_s) in bodies {
+            let mut body = body.settled(age_s);
+            // Also false for what is not a number.
+            let near = body.position.distance(centre) <= radius_m;
+            if !near {
+                continue;
+            }
+            if body.heading.is_none() {
+                body.heading = map.and_then(|map| map.lane_heading(body.position));
+            }
+            self.add_way(&body, map, reach(&body));
+            let heading = body.heading.unwrap_or(0.0);
+            self.along.push([libm::cos(heading), libm::sin(heading)]);
+            self.bodies.push(body);
+        }
+        self.build_index();
+    }
+
+    fn add_way(&mut self, body: &Body, map: Option<&dyn RoadMap>, length: f64) {
+        let begin = self.ways.len();
+        if let Some(heading) = body.heading {
+            if let Some(map) = map {
+                map.way_ahead(body.position, heading, length, &mut self.ways);
+                if self.ways[begin..].iter().any(|p| !p.is_finite()) {
+                    self.ways.truncate(begin);
+                }
+            }
+            if self.ways.len() < begin + 2 {
+                self.ways.truncate(begin);
+                let from = body.position;
+                self.ways.push(from);
+                self.ways.push(Position::new(
+                    from.x + length * libm::cos(heading),
+                    from.y + length * libm::sin(heading),
+                ));
+            }
+        }
+        self.way_ends.push(self.ways.len() as u32);
+    }
+
+    fn build_index(&mut self) {
+        let (mut low, mut high) = (
+            Position::new(f64::INFINITY, f64::INFINITY),
+            Position::new(f64::NEG_INFINITY, f64::NEG_INFINITY),
+        );
+        for body in &self.bodies {
+            low = Position::new(low.x.min(body.position.x), low.y.min(body.position.y));
+            high = Position::new(high.x.max(body.position.x), high.y.max(body.position.y));
+        }
+        if self.bodies.is_empty() {
+            (low, high) = Default::default();
+        }
+        // Boxes reach beyond their centres. All are within the radius, so there are not too many cells.
+        self.corner = Position::new(low.x - LARGEST_M, low.y - LARGEST_M);
+        let count = |low: f64, high: f64| ((high - low + 2.0 * LARGEST_M) / CELL_M) as usize + 1;
+        self.columns = count(low.x, high.x);
+        self.rows = count(low.y, high.y);
+        self.offsets.clear();
+        self.offsets.resize(self.columns * self.rows + 1, 0);
+        let mut spans = Vec::with_capacity(self.bodies.len());
+        for body in &self.bodies {
+            let r = 0.5 * libm::hypot(body.size.length, body.size.width);
+            let (x0, y0) = self.cell(body.position.x - r, body.position.y - r);
+            let (x1, y1) = self.cell(body.position.x + r, body.position.y + r);
+            for y in y0..=y1 {
+                for x in x0..=x1 {
+                    self.offsets[y * self.columns + x + 1] += 1;
+                }
+            }
+            spans.push((x0, x1, y0, y1));
+        }
+        for at in 1..self.offsets.len() {
+            self.offsets[at] += self.offsets[at - 1];
+        }
+        let total = self.offsets.last().copied().unwrap_or(0) as usize;
+        self.members.clear();
+        self.members.resize(total, 0);
+        let mut next = self.offsets.clone();
+        for (body, &(x0, x1, y0, y1)) in (0u32..).zip(&spans) {
+            for y in y0..=y1 {
+                for x in x0..=x1 {
+                    let at = &mut next[y * self.columns + x];
+                    self.members[*at as usize] = body;
+                    *at += 1;
+                }
+            }
+        }
+    }
+
+    fn cell(&self, x: f64, y: f64) -> (usize, usize) {
+        // Casting saturates below and maps not-a-number to 0.
+        let place = |v: f64, corner: f64, count: usize| {
+            (((v - corner) / CELL_M) as usize).min(count.saturating_sub(1))
+        };
+        (
+            place(x, self.corner.x, self.columns),
+            place(y, self.corner.y, self.rows),
+        )
+    }
+
+    /// The bodies, by ascending id.
+    #[must_use]
+    pub fn bodies(&self) -> &[Body] {
+        &self.bodies
+    }
+
+    /// The number of the body with this id.
+    #[must_use]
+    pub fn find(&self, id: ObjectId) -> Option<u32> {
+        let found = self.bodies.binary_search_by_key(&id, |body| body.id);
+        found.ok().map(|at| at as u32)
+    }
+
+    /// The way ahead of a body; empty where its direction is unknown.
+    #[must_use]
+    pub fn way(&self, body: u32) -> &[Position] {
+        let end = self.way_ends[body as usize] as usize;
+        let begin = match body {
+            0 => 0,
+            body => self.way_ends[body as usize - 1] as usize,
+        };
+        &self.ways[begin..end]
+    }
+
+    /// The direction of a body as a unit vector, the first axis where it is unknown.
+    #[must_use]
+    pub fn direction(&self, body: u32) -> [f64; 2] {
+        self.along[body as usize]
+    }
+
+    /// Appends the bodies that may touch the box `low..=high`, each once, by ascending number.
+    pub fn in_box(&self, low: Position, high: Position, out: &mut Vec<u32>) {
+        let begin = out.len();
+        let (x0, y0) = self.cell(low.x, low.y);
+        let (x1, y1) = self.cell(high.x, high.y);
+        for y in y0..=y1 {
+            for x in x0..=x1 {
+                let at = y * self.columns + x;
+                let (from, to) = (self.offsets[at] as usize, self.offsets[at + 1] as usize);
+                out.extend_from_slice(&self.members[from..to]);
+            }
+        }
+        out[begin..].sort_unstable();
+        let mut kept = begin;
+        for at in begin..out.len() {
+            if at == begin || out[at] != out[at - 1] {
+                out[kept] = out[at];
+                kept += 1;
+            }
+        }
+        out.truncate(kept);
+    }
+
+    /// Body `from` can see the middle of body `to` from just above its own roof, past all known boxes and buildings.
+    #[must_use]
+    pub fn sees(&self, from: u32, to: u32, map: Option<&dyn RoadMap>) -> bool {
+        let (a, b) = (&self.bodies[from as usize], &self.bodies[to as usize]);
+        let line = Line {
+            from: a.position,
+            to: b.position,
+            height: a.size.height + 0.1,
+            fall: a.size.height + 0.1 - 0.5 * b.size.height,
+        };
+        !self.blocked(&line, from, to)
+            && !map.is_some_and(|map| map.building_between(a.position, b.position))
+    }
+
+    /// Walks the cells under the line and tries the boxes in them.
+    fn blocked(&self, line: &Line, from: u32, to: u32) -> bool {
+        let (mut x, mut y) = self.cell(line.from.x, line.from.y);
+        let last = self.cell(line.to.x, line.to.y);
+        let (dx, dy) = (line.to.x - line.from.x, line.to.y - line.from.y);
+        // The share of the line at which the next column or row begins.
+        let next = |at: usize, d: f64, from: f64, corner: f64| {
+            let edge = corner + (at as f64 + if d > 0.0 { 1.0 } else { 0.0 }) * CELL_M;
+            if d == 0.0 {
+                f64::INFINITY
+            } else {
+                (edge - from) / d
+            }
+        };
+        for _ in 0..self.columns + self.rows + 2 {
+            let at = y * self.columns + x;
+            let range = self.offsets[at] as usize..self.offsets[at + 1] as usize;
+            for &body in &self.members[range] {
+                if body != from && body != to && self.in_the_way(line, body) {
+                    return true;
+                }
+            }
+            if (x, y) == last {
+                return false;
+            }
+            let at_x = next(x, dx, line.from.x, self.corner.x);
+            let at_y = next(y, dy, line.from.y, self.corner.y);
+            if at_x <= at_y {
+                x = if dx > 0.0 { x + 1 } else { x.wrapping_sub(1) };
+            } else {
+                y = if dy > 0.0 { y + 1 } else { y.wrapping_sub(1) };
+            }
+            if x >= self.columns || y >= self.rows {
+                return false;
+            }
+        }
+        false
+    }
+
+    fn in_the_way(&self, line: &Line, body: u32) -> bool {
+        let b = &self.bodies[body as usize];
+        let [c, s] = self.along[body as usize];
+        // In the body's own frame the box is upright: clip the line against it.
+        let (px, py) = (line.from.x - b.position.x, line.from.y - b.position.y);
+        let (qx, qy) = (line.to.x - line.from.x, line.to.y - line.from.y);
+        let p = [px * c + py * s, py * c - px * s];
+        let d = [qx * c + qy * s, qy * c - qx * s];
+        let half = if b.heading.is_some() {
+            [0.5 * b.size.length, 0.5 * b.size.width]
+        } else {
+            // Whichever way it stands, it is at least this thick.
+            [0.5 * b.size.width, 0.5 * b.size.width]
+        };
+        let (mut enter, mut leave) = (0.0_f64, 1.0_f64);
+        for axis in 0..2 {
+            if d[axis].abs() < 1e-12 {
+                if p[axis].abs() > half[axis] {
+                    return false;
+                }
+                continue;
+            }
+            let t0 = (-half[axis] - p[axis]) / d[axis];
+            let t1 = (half[axis] - p[axis]) / d[axis];
+            enter = enter.max(t0.min(t1));
+            leave = leave.min(t0.max(t1));
+            if enter > leave {
+                return false;
+            }
+        }
+        // The line falls (or rises) evenly; its lowest point over the box is at one end.
+        let lowest = (line.height - line.fall * enter).min(line.height - line.fall * leave);
+        lowest < b.size.height
+    }
+}
+
+/// A sight line: where it begins, where it ends, at which height it begins and by how much it falls.
+struct Line {
+    from: Position,
+    to: Position,
+    height: f64,
+    fall: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    pub(super) fn car(id: u64, x: f64, y: f64) -> Body {
+        Body {
+            id: ObjectId(id),
+            position: Position::new(x, y),
+            heading: Some(0.0),
+            speed: 10.0,
+            size: Size::default(),
+            silent: false,
+        }
+    }
+
+    fn scene(bodies: &[Body]) -> Scene {
+        let mut scene = Scene::default();
+        scene.rebuild(
+            Position::new(0.0, 0.0),
+            500.0,
+            bodies.iter().map(|&b| (b, 0.0)),
+            None,
+            |b| 5.0 * b.speed + 10.0,
+        );
+        scene
+    }
+
+    #[test]
+    fn a_car_hides_the_one_behind_it_and_a_bus_looks_over_it() {
+        let mut bodies = [
+            car(1, 0.0, 0.0),
+            car(2, 15.0, 0.0),
+            car(3, 60.0, 0.0),
+            car(4, 60.0, 7.0),
+        ];
+        let seen = scene(&bodies);
+        assert!(seen.sees(0, 1, None));
+        assert!(!seen.sees(0, 2, None), "the second leader is hidden");
+        assert!(seen.sees(0, 3, None), "past the leader's corner");
+        bodies[0].size = Size {
+            length: 13.0,
+            width: 2.6,
+            height: 3.0,
+        };
+        // From 3.1 m the line to a roof-high leader 15 m ahead passes above it, to a car 60 m away.
+        assert!(scene(&bodies).sees(0, 2, None));
+    }
+
+    #[test]
+    fn walking_the_index_finds_the_same_blockers_as_trying_all() {
+        let unit = |k: u64| (crate::AgentId(k).mixed() >> 11) as f64 / (1u64 << 53) as f64;
+        let bodies: Vec<Body> = (0..120)
+            .map(|k| Body {
+                heading: (k % 7 != 0).then(|| 6.3 * unit(k + 900)),
+                ..car(k, 300.0 * (unit(k) - 0.5), 300.0 * (unit(k + 500) - 0.5))
+            })
+            .collect();
+        let scene = scene(&bodies);
+        let mut hidden = 0;
+        for a in 0..120 {
+            for b in 0..120 {
+                if a == b {
+                    continue;
+                }
+                let (from, to) = (&scene.bodies[a as usize], &scene.bodies[b as usize]);
+                let line = Line {
+                    from: from.position,
+                    to: to.position,
+                    height: from.size.height + 0.1,
+                    fall: from.size.height + 0.1 - 0.5 * to.size.height,
+                };
+                let plain = (0..120).any(|c| c != a && c != b && scene.in_the_way(&line, c));
+                assert_eq!(scene.sees(a, b, None), !plain, "{a} {b}");
+                hidden += usize::from(plain);
+            }
+        }
+        assert!(hidden > 1_000 && hidden < 13_000, "{hidden}");
+    }
+
+    #[test]
+    fn what_cannot_be_is_left_out_or_replaced() {
+        let odd = [
+            Body {
+                position: Position::new(f64::NAN, 0.0),
+                ..car(1, 0.0, 0.0)
+            },
+            car(2, 1e12, 0.0),
+            Body {
+                heading: Some(f64::INFINITY),
+                speed: f64::NAN,
+                size: Size {
+                    length: f64::INFINITY,
+                    width: -1.0,
+                    height: f64::NAN,
+                },
+                ..car(3, 5.0, 0.0)
+            },
+        ];
+        let scene = scene(&odd);
+        assert_eq!(scene.bodies().len(), 1);
+        assert_eq!(scene.bodies()[0].size, CAR);
+        assert!(scene.way(0).is_empty());
+    }
+}

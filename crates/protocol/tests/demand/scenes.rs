@@ -1,0 +1,461 @@
+//! Small scenes around one host on a straight road, each cycle with real beacons, reports and ticks.
+
+use std::sync::Arc;
+
+use covey_protocol::contributor::Contributor;
+use covey_protocol::demand::{Demand, DemandOptions, Draw};
+use covey_protocol::host::Host;
+use covey_protocol::map::RoadMap;
+use covey_protocol::messages::{
+    AgentState, Beacon, Broadcast, Confidence, Content, Message, ObjectState, Report, Size,
+};
+use covey_protocol::{
+    AgentId, Duration, Input, Instant, ObjectId, Output, Parameters, Position, Tile, Velocity,
+};
+
+const CAR: Size = Size {
+    length: 5.0,
+    width: 2.0,
+    height: 1.6,
+};
+
+/// A vehicle of a scene.
+#[derive(Debug, Clone, Copy)]
+struct Car {
+    id: u64,
+    x: f64,
+    y: f64,
+    speed: f64,
+    equipped: bool,
+}
+
+fn car(id: u64, x: f64, y: f64) -> Car {
+    Car {
+        id,
+        x,
+        y,
+        speed: 5.0,
+        equipped: true,
+    }
+}
+
+fn mute(id: u64, x: f64, y: f64) -> Car {
+    Car {
+        equipped: false,
+        ..car(id, x, y)
+    }
+}
+
+fn state(car: &Car) -> AgentState {
+    AgentState {
+        position: Position::new(car.x, car.y),
+        heading: 0.0,
+        speed: car.speed,
+        size: CAR,
+    }
+}
+
+fn object(car: &Car, at: Instant) -> ObjectState {
+    ObjectState {
+        id: ObjectId(car.id),
+        position: Position::new(car.x, car.y),
+        velocity: Velocity::new(car.speed, 0.0),
+        size: CAR,
+        sensed_at: at,
+        confidence: Confidence::FULL,
+    }
+}
+
+/// A host with the policy, and a world around it of which it learns only by messages.
+struct Stage {
+    host: Host<Demand>,
+    cars: Vec<Car>,
+    now: Instant,
+    broadcasts: Vec<Broadcast>,
+}
+
+impl Stage {
+    fn new(options: DemandOptions, allowance: f64, cars: &[Car]) -> Self {
+        let parameters = Parameters {
+            allowance,
+            ..Parameters::default()
+        };
+        Self::with(&parameters, Demand::new(options), None, cars)
+    }
+
+    fn with(
+        parameters: &Parameters,
+        policy: Demand,
+        map: Option<Arc<dyn RoadMap>>,
+        cars: &[Car],
+    ) -> Self {
+        let host = Host::with_policy(
+            parameters,
+            AgentId(cars[0].id),
+            Tile::new(0, 0),
+            Instant::ZERO,
+            None,
+            policy,
+        )
+        .with_map(map);
+        Self {
+            host,
+            cars: cars.to_vec(),
+            now: Instant::ZERO,
+            broadcasts: Vec::new(),
+        }
+    }
+
+    /// One cycle: everyone equipped beacons; `report` says what whom is heard to report.
+    fn cycle(&mut self, reports: &[(u64, &[u64])]) -> &Broadcast {
+        let sensed = self.now + Duration::from_millis(100);
+        let find = |id: u64| *self.cars.iter().find(|car| car.id == id).unwrap();
+        let own = state(&self.cars[0]);
+        self.host.handle_input(sensed, Input::Moved(&own));
+        for car in self.cars[1..].iter().filter(|car| car.equipped) {
+            let beacon = Beacon {
+                sender: AgentId(car.id),
+                at: sensed,
+                state: state(car),
+                digest: None,
+            };
+            self.host.handle_input(sensed, Input::Beacon(&beacon));
+        }
+        for &(sender, objects) in reports {
+            let report = Report {
+                sender: AgentId(sender),
+                at: sensed,
+                objects: objects
+                    .iter()
+                    .map(|&id| object(&find(id), sensed))
+                    .collect(),
+            };
+            self.host.handle_input(sensed, Input::Report(&report));
+        }
+        self.now = self.now + Duration::from_millis(200);
+        let decision = self.now - Duration::from_millis(50);
+        self.host.handle_input(decision, Input::Tick);
+        while let Some(output) = self.host.poll_output() {
+            if let Output::Transmit(Message::Broadcast(broadcast)) = output {
+                self.broadcasts.push(broadcast);
+            }
+        }
+        for car in &mut self.cars {
+            car.x += car.speed * 0.2;
+        }
+        self.broadcasts.last().unwrap()
+    }
+
+    fn contributors(&self) -> Vec<u64> {
+        self.host.contributors().iter().map(|id| id.0).collect()
+    }
+}
+
+/// Nobody is asked only because it has not been heard for long, or for what others tell almost surely.
+fn without_bonus() -> DemandOptions {
+    DemandOptions {
+        bonus_per_s: 0.0,
+        least_gain: 0.3,
+        ..DemandOptions::default()
+    }
+}
+
+/// A queue: 1 follows 2, which follows the silent 90, which follows the silent 91; 3 drives beside, where it sees 91; 4 and 5
+/// drive where they see nothing that 1 or 2 lack. The host, 9, is far behind in another lane.
+fn queue() -> Vec<Car> {
+    vec![
+        car(9, 150.0, 10.5),
+        car(1, 200.0, 0.0),
+        car(2, 212.0, 0.0),
+        car(3, 226.0, 3.5),
+        car(4, 120.0, 3.5),
+        car(5, 100.0, 0.0),
+        mute(90, 224.0, 0.0),
+        mute(91, 236.0, 0.0),
+    ]
+}
+
+#[test]
+fn the_only_viewer_of_a_hidden_second_leader_is_picked() {
+    let mut stage = Stage::new(without_bonus(), 0.2, &queue());
+    // Once somebody has spoken of the silent cars, the host knows who needs them and who sees them.
+    stage.cycle(&[(3, &[90, 91])]);
+    assert_eq!(stage.contributors(), [3]);
+    let broadcast = stage.cycle(&[]);
+    assert_eq!(broadcast.content, Content::Requested);
+    assert_eq!(
+        stage.contributors(),
+        [3],
+        "by sight lines, without a report"
+    );
+    let problem = stage.host.policy().problem().unwrap();
+    let needed: Vec<u64> = problem.objects.iter().map(|o| o.id.0).collect();
+    assert!(needed.contains(&91), "{needed:?}");
+}
+
+#[test]
+fn a_second_viewer_of_the_same_is_not_picked() {
+    let mut cars = queue();
+    cars.push(car(6, 229.0, -3.5));
+    let mut stage = Stage::new(without_bonus(), 0.2, &cars);
+    stage.cycle(&[(3, &[90, 91])]);
+    stage.cycle(&[(3, &[90, 91])]);
+    // Both see 90 and 91; links are good, so the second adds nearly nothing for its bytes.
+    let gains: Vec<f64> = stage
+        .host
+        .policy()
+        .selection()
+        .picks
+        .iter()
+        .map(|p| p.gain)
+        .collect();
+    assert_eq!(stage.contributors().len(), 1, "{gains:?}");
+}
+
+#[test]
+fn nobody_is_forgotten() {
+    let options = DemandOptions {
+        bonus_per_s: 0.05,
+        ..DemandOptions::default()
+    };
+    // Room for one report a cycle beside the broadcast.
+    let mut stage = Stage::new(options, 0.007, &queue());
+    let mut asked = std::collections::BTreeSet::new();
+    for _ in 0..40 {
+        stage.cycle(&[]);
+        assert!(stage.contributors().len() <= 1);
+        asked.extend(stage.contributors());
+    }
+    assert_eq!(asked.into_iter().collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
+}
+
+#[test]
+fn planned_bytes_stay_within_the_allowance_and_the_broadcast_within_the_plan() {
+    for allowance in [0.005, 0.02, 0.1, 0.4] {
+        let mut stage = Stage::new(DemandOptions::default(), allowance, &queue());
+        let parameters = Parameters::default();
+        let budget = allowance * parameters.capacity_bytes_per_s * parameters.cycle_s;
+        for k in 0..12 {
+            let reports: &[(u64, &[u64])] = if k % 3 == 0 { &[(3, &[90, 91])] } else { &[] };
+            let broadcast = stage.cycle(reports).clone();
+            let chosen = stage.host.policy().selection();
+            assert!(chosen.bytes <= budget, "{} {budget}", chosen.bytes);
+            assert!(parameters.broadcast_bytes(&broadcast) <= budget);
+        }
+    }
+}
+
+#[test]
+fn what_the_broadcast_listed_and_is_unchanged_costs_nothing_more() {
+    let mut cars = queue();
+    for car in &mut cars {
+        car.speed = 0.0;
+        // Closed up bumper to bumper, so that the second leader is within reach.
+        car.x = 200.0 + 0.6 * (car.x - 200.0);
+    }
+    let options = DemandOptions {
+        least_gain: 0.01,
+        ..without_bonus()
+    };
+    let mut stage = Stage::new(options, 0.2, &cars);
+    let mut listed = Vec::new();
+    for _ in 0..5 {
+        listed.push(stage.cycle(&[(3, &[90, 91])]).objects.len());
+    }
+    assert!(listed[0] > 0, "{listed:?}");
+    assert_eq!(listed[1..4], [0, 0, 0], "{listed:?}");
+    assert!(stage.broadcasts.iter().all(|b| b.withdrawn.is_empty()));
+}
+
+#[test]
+fn a_target_below_the_allowance_sets_the_budget_without_winding_up() {
+    let options = DemandOptions {
+        target: Some(0.05),
+        ..DemandOptions::default()
+    };
+    let mut stage = Stage::new(options, 0.2, &queue());
+    let capacity = 242_000.0 * 0.2;
+    for _ in 0..50 {
+        stage.host.handle_input(stage.now, Input::Occupancy(0.5));
+        stage.cycle(&[(3, &[90, 91])]);
+    }
+    let budget = |stage: &Stage| stage.host.policy().problem().unwrap().budget_bytes / capacity;
+    assert!(budget(&stage) <= 0.021, "{}", budget(&stage));
+    // Ten seconds of congestion leave no debt.
+    stage.host.handle_input(stage.now, Input::Occupancy(0.0));
+    stage.cycle(&[(3, &[90, 91])]);
+    assert!(budget(&stage) >= 0.05, "{}", budget(&stage));
+    assert!(budget(&stage) <= 0.2);
+}
+
+/// Everything about this map is a wall at x = 230, seen only from beyond y = 5.
+#[derive(Debug)]
+struct Wall;
+
+impl RoadMap for Wall {
+    fn building_between(&self, a: Position, b: Position) -> bool {
+        (a.y > 2.0 || b.y > 2.0) && (a.x - b.x).abs() > 1.0
+    }
+    fn way_ahead(&self, _: Position, _: f64, _: f64, _: &mut Vec<Position>) {}
+    fn lane_heading(&self, _: Position) -> Option<f64> {
+        None
+    }
+}
+
+#[test]
+fn buildings_of_the_map_hide_what_boxes_do_not() {
+    let run = |map: Option<Arc<dyn RoadMap>>| {
+        let parameters = Parameters {
+            allowance: 0.2,
+            ..Parameters::default()
+        };
+        let policy = Demand::new(without_bonus());
+        let mut stage = Stage::with(&parameters, policy, map, &queue());
+        // Reported once; the report is stale when the last decision is made.
+        stage.cycle(&[(3, &[90, 91])]);
+        stage.cycle(&[]);
+        stage.cycle(&[]);
+        stage.cycle(&[]);
+        stage.contributors().contains(&3)
+    };
+    assert!(run(None));
+    assert!(!run(Some(Arc::new(Wall))));
+}
+
+#[derive(Debug)]
+struct Numbers(u64);
+
+impl Draw for Numbers {
+    fn draw(&self, host: AgentId, agent: AgentId, at: Instant) -> u64 {
+        AgentId(self.0 ^ host.mixed() ^ AgentId(agent.0 ^ at.micros() as u64).mixed()).mixed()
+    }
+}
+
+#[test]
+fn random_choice_is_addressed_and_spends_no_more() {
+    let run = |seed: u64| {
+        let parameters = Parameters {
+            allowance: 0.02,
+            ..Parameters::default()
+        };
+        let policy = Demand::new(DemandOptions::default()).at_random(Arc::new(Numbers(seed)));
+        let mut stage = Stage::with(&parameters, policy, None, &queue());
+        let mut chosen = Vec::new();
+        for _ in 0..10 {
+            stage.cycle(&[(3, &[90, 91])]);
+            chosen.push(stage.contributors());
+        }
+        chosen
+    };
+    assert_eq!(run(1), run(1));
+    assert_ne!(run(1), run(2));
+}
+
+/// What the host never decodes may be anything: its decisions are the same.
+#[test]
+fn decisions_depend_on_decoded_input_alone() {
+    let run = |scramble: bool| {
+        let mut cars = queue();
+        // Unheard and unreported cars right in the middle of the road: part of the world, not of what the host knows.
+        cars.push(mute(92, 230.0, 0.0));
+        cars.push(mute(93, 206.0, 0.0));
+        if scramble {
+            for car in cars.iter_mut().filter(|car| car.id >= 92) {
+                (car.x, car.y, car.speed) = (230.0 - car.x, 60.0, 30.0);
+            }
+        }
+        let mut stage = Stage::new(DemandOptions::default(), 0.05, &cars);
+        for k in 0..20 {
+            let reports: &[(u64, &[u64])] = if k % 4 == 0 { &[(3, &[90, 91])] } else { &[] };
+            stage.cycle(reports);
+        }
+        stage.broadcasts
+    };
+    assert_eq!(run(false), run(true));
+}
+
+/// A contributor beside the queue: what it reports of the silent cars and of the one that beacons.
+struct Beside {
+    contributor: Contributor,
+    now: Instant,
+}
+
+impl Beside {
+    fn new() -> Self {
+        let parameters = Parameters::default();
+        let contributor = Contributor::new(&parameters, AgentId(3));
+        Self {
+            contributor: contributor.with_demand(&parameters, &DemandOptions::default(), None),
+            now: Instant::ZERO,
+        }
+    }
+
+    /// One cycle in which the host asks, everyone beacons, and somebody else tells of `told`; what is reported then.
+    fn cycle(&mut self, requested: &[u64], told: &[u64]) -> Vec<u64> {
+        let cars = queue();
+        let by_id = |id: u64| *cars.iter().find(|car| car.id == id).unwrap();
+        let (start, at) = (self.now, self.now + Duration::from_millis(150));
+        self.now = self.now + Duration::from_millis(200);
+        let own = state(&by_id(3));
+        self.contributor.handle_input(start, Input::Moved(&own));
+        let seen: Vec<ObjectState> = [2, 90, 91].map(|id| object(&by_id(id), start)).to_vec();
+        let sensed = Input::Sensed {
+            objects: &seen,
+            cells: &[],
+        };
+        self.contributor.handle_input(start, sensed);
+        for car in cars.iter().filter(|car| car.equipped && car.id != 3) {
+            let beacon = Beacon {
+                sender: AgentId(car.id),
+                at: start,
+                state: state(car),
+                digest: None,
+            };
+            self.contributor.handle_input(start, Input::Beacon(&beacon));
+        }
+        let mut reported = Vec::new();
+        // Ticks in all slots of the cycle: the own one is among them.
+        for slot in 0..3 {
+            let tick = start + Duration::from_millis(50 * slot);
+            self.contributor.handle_input(tick, Input::Tick);
+            while let Some(output) = self.contributor.poll_output() {
+                if let Output::Transmit(Message::Report(report)) = output {
+                    reported.extend(report.objects.iter().map(|o| o.id.0));
+                }
+            }
+        }
+        let broadcast = Broadcast {
+            host: AgentId(9),
+            tile: Tile::new(0, 0),
+            at,
+            position: Position::new(150.0, 10.5),
+            sequence: 0,
+            epoch: 0,
+            tenure: Duration::ZERO,
+            price: 0.0,
+            cycle_start: start,
+            contributors: vec![AgentId(3)],
+            lease: Duration::from_millis(600),
+            content: Content::Requested,
+            requested: requested.iter().map(|&id| ObjectId(id)).collect(),
+            full: true,
+            objects: told.iter().map(|&id| object(&by_id(id), start)).collect(),
+            withdrawn: Vec::new(),
+            unchanged_since: start,
+        };
+        self.contributor
+            .handle_input(at, Input::Broadcast(&broadcast));
+        reported
+    }
+}
+
+#[test]
+fn a_contributor_reports_what_is_needed_or_named_and_nothing_else() {
+    let mut beside = Beside::new();
+    assert!(beside.cycle(&[], &[]).is_empty(), "not asked yet");
+    // Nobody has spoken of the silent cars for a second; number 2 beacons for itself.
+    assert_eq!(beside.cycle(&[2], &[]), [90, 91]);
+    assert_eq!(beside.cycle(&[], &[90, 91]), [2, 90, 91], "2 was named");
+    // Both are known from others now, but cars 1 and 2 cannot see 91, and 1 cannot see 90: they still need them.
+    assert_eq!(beside.cycle(&[], &[90, 91]), [90, 91]);
+}

@@ -1,0 +1,180 @@
+//! The yardstick: a selector that knows who misses what, who sees it, and how good every link is, within the same bytes.
+//!
+//! It gets the evaluator's relevance, which nothing else in a run may see: that is why it is no policy of a host but a part of
+//! the run of its own. At the end of a cycle, for each tile with participants, it chooses which participants of the tile
+//! report which objects in the next cycle, by expected misses avoided per byte. Its commands are never lost; they are booked
+//! as a broadcast of the tile's first reporter. It does not know the future: misses are those it expects from the present,
+//! and no draw of the channel is known to it.
+
+use std::collections::BTreeMap;
+
+use crate::awareness::{Stamp, Told};
+use crate::shared::Shared;
+
+/// The selector's plan for a cycle.
+#[derive(Debug, Default)]
+pub(crate) struct Omniscient {
+    allowance: f64,
+    /// Objects to report, by reporter.
+    pub(crate) plan: BTreeMap<u32, Vec<u32>>,
+    /// Bytes of commands by tile: the first reporter, and how many there are.
+    pub(crate) commands: Vec<(u32, usize)>,
+}
+
+/// A relevant pair that its vehicle is expected to miss.
+#[derive(Debug, Clone, Copy)]
+struct Miss {
+    vehicle: u32,
+    left: f64,
+}
+
+/// A report of an object by somebody: how much of which misses it avoids.
+struct Offer {
+    reporter: u32,
+    object: u32,
+    /// Misses by number, and the link's success.
+    heard: Vec<(u32, f64)>,
+}
+
+impl Omniscient {
+    pub(crate) fn new(allowance: f64) -> Self {
+        Self {
+            allowance,
+            ..Self::default()
+        }
+    }
+
+    /// Plans the next cycle. `known` is what reports told of late; beacons are expected to be lost as links are.
+    pub(crate) fn choose(&mut self, shared: &Shared<'_>, known: &Told) {
+        self.plan.clear();
+        self.commands.clear();
+        let p = &shared.prepared.scenario.protocol;
+        let timeline = &shared.prepared.timeline;
+        let budget = self.allowance * p.capacity_bytes_per_s * p.cycle_s;
+        let cycle_us = i64::from(timeline.cycle) * covey_traffic::STEP_US;
+        let age_us = |stamp: Stamp| {
+            (stamp > 0)
+                .then(|| i64::from(shared.step - shared.step_of(stamp)) * covey_traffic::STEP_US)
+        };
+        // Who is expected to miss what at the end of the next cycle, by object.
+        let mut misses: Vec<Miss> = Vec::new();
+        let mut by_object: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for (vehicle, relevant) in shared.relevant.iter() {
+            let vehicle = shared.places[vehicle as usize];
+            let object = shared.places[relevant.object as usize];
+            if !shared.participant[vehicle as usize] {
+                continue;
+            }
+            // Who sees it now will see it then.
+            let sees = age_us(shared.sensed.at(object, vehicle))
+                .is_some_and(|age| age <= i64::from(timeline.beacon) * covey_traffic::STEP_US);
+            let told = age_us(known.at(object, vehicle))
+                .is_some_and(|age| age + cycle_us <= relevant.deadline_us);
+            if sees || told {
+                continue;
+            }
+            let mut left = 1.0;
+            if shared.participant[object as usize] {
+                let beacons = relevant.deadline_us as f64 * 1e-6 / p.beacon_s;
+                left = (1.0 - success(shared, object, vehicle)).powf(beacons.max(0.0));
+            }
+            if left > 1e-3 {
+                by_object
+                    .entry(object)
+                    .or_default()
+                    .push(misses.len() as u32);
+                misses.push(Miss { vehicle, left });
+            }
+        }
+        let mut by_tile: BTreeMap<u32, Vec<Offer>> = BTreeMap::new();
+        for &reporter in &shared.participants {
+            for &object in shared.seen.of(reporter) {
+                let Some(missing) = by_object.get(&object) else {
+                    continue;
+                };
+                let heard: Vec<(u32, f64)> = missing
+                    .iter()
+                    .map(|&m| (m, success(shared, reporter, misses[m as usize].vehicle)))
+                    .filter(|&(_, p)| p > 0.0)
+                    .collect();
+                if !heard.is_empty() {
+                    let tile = shared.tile[reporter as usize];
+                    by_tile.entry(tile).or_default().push(Offer {
+                        reporter,
+                        object,
+                        heard,
+                    });
+                }
+            }
+        }
+        for offers in by_tile.values() {
+            self.fill(p, budget, offers, &mut misses);
+        }
+    }
+
+    /// Greedy by misses avoided per byte; the first object of a reporter pays for its message.
+    fn fill(
+        &mut self,
+        p: &covey_protocol::Parameters,
+        budget: f64,
+        offers: &[Offer],
+        misses: &mut [Miss],
+    ) {
+        let mut spent = p.message_bytes;
+        let mut taken = vec![false; offers.len()];
+        let mut reporters: Vec<u32> = Vec::new();
+        loop {
+            let mut best: Option<(f64, usize, f64)> = None;
+            for (k, offer) in offers.iter().enumerate() {
+                if taken[k] {
+                    continue;
+                }
+                let mut bytes = p.object_bytes;
+                if !reporters.contains(&offer.reporter) {
+                    bytes += p.report_bytes(0.0) + p.contributor_bytes;
+                }
+                if spent + bytes > budget {
+                    continue;
+                }
+                let gain: f64 = offer
+                    .heard
+                    .iter()
+                    .map(|&(m, p)| misses[m as usize].left * p)
+                    .sum();
+                if gain > 0.02 && best.is_none_or(|(most, ..)| gain / bytes > most) {
+                    best = Some((gain / bytes, k, bytes));
+                }
+            }
+            let Some((_, k, bytes)) = best else { break };
+            taken[k] = true;
+            spent += bytes;
+            let offer = &offers[k];
+            if !reporters.contains(&offer.reporter) {
+                reporters.push(offer.reporter);
+            }
+            for &(m, p) in &offer.heard {
+                misses[m as usize].left *= 1.0 - p;
+            }
+            self.plan
+                .entry(offer.reporter)
+                .or_default()
+                .push(offer.object);
+        }
+        if let Some(&first) = reporters.iter().min() {
+            self.commands.push((first, reporters.len()));
+        }
+    }
+}
+
+/// Chance that a message gets from one place to another, collisions apart.
+fn success(shared: &Shared<'_>, from: u32, to: u32) -> f64 {
+    let range = shared.links.range(from);
+    let receivers = &shared.links.receivers[range.clone()];
+    receivers
+        .iter()
+        .position(|&other| other == to)
+        .map_or(0.0, |at| {
+            // Collisions at the usual load of the channel.
+            0.9 * f64::from(shared.links.links[range.start + at].success)
+        })
+}

@@ -1,0 +1,69 @@
+//! Choice by demand, its steps, its rivals and its yardstick, as arms of a run.
+
+mod support;
+
+use covey_simulator::{Outcome, Prepared};
+use support::{arms, run, scenario, seconds};
+
+/// The blind junction, half of whose vehicles have a radio, on a channel that carries all that is said.
+fn junction() -> Prepared {
+    let mut scenario = scenario("toy/blind-junction");
+    scenario.penetration = 0.5;
+    scenario.traffic.main_density = 30.0;
+    scenario.traffic.side_density = 25.0;
+    scenario.traffic.warmup_s = 10.0;
+    Prepared::new(&scenario).unwrap()
+}
+
+const NEW: [&str; 9] = [
+    "proposed-lean@0.1",
+    "cpm-utility",
+    "nearest@0.1",
+    "max-age@0.1",
+    "cmass@0.1",
+    "demand-random@0.1",
+    "demand-digest@0.1",
+    "demand@0.1",
+    "omniscient@0.1",
+];
+
+fn load(outcome: &Outcome) -> f64 {
+    outcome.load.value().unwrap()
+}
+
+fn deficit(outcome: &Outcome) -> f64 {
+    outcome.deficit.ratio().unwrap()
+}
+
+#[test]
+fn every_new_arm_speaks_and_helps() {
+    let prepared = junction();
+    let mut names = vec!["cam-only", "oracle"];
+    names.extend(NEW);
+    let outcome = run(&prepared, &arms(&names), 3, &seconds(3.0, 3.0));
+    let [cam_only, oracle, new @ ..] = &outcome.arms[..] else {
+        panic!("{} arms", outcome.arms.len());
+    };
+    assert!(deficit(cam_only) > deficit(oracle), "nothing to gain");
+    for arm in new {
+        assert!(load(arm) > 0.0, "{} is silent", arm.arm);
+        assert!(deficit(arm) <= deficit(cam_only), "{}", arm.arm);
+        assert!(deficit(arm) >= deficit(oracle), "{}", arm.arm);
+    }
+    let demand = new.iter().find(|arm| arm.arm == "demand@0.1").unwrap();
+    assert!(deficit(demand) < deficit(cam_only));
+    assert_eq!(demand.load_digest.value(), Some(0.0), "no digest is needed");
+    assert!(load(demand) <= 0.1, "{}", load(demand));
+}
+
+#[test]
+fn a_new_arm_alone_is_the_same_as_among_others() {
+    let prepared = junction();
+    let text = |outcome: &Outcome| serde_json::to_string(outcome).unwrap();
+    let together = run(&prepared, &arms(&NEW), 4, &seconds(2.0, 1.0));
+    for name in ["demand@0.1", "demand-random@0.1", "omniscient@0.1"] {
+        let alone = run(&prepared, &arms(&[name]), 4, &seconds(2.0, 1.0));
+        let among = together.arms.iter().find(|arm| arm.arm == name).unwrap();
+        assert_eq!(text(&alone.arms[0]), text(among));
+    }
+}
