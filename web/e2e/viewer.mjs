@@ -201,9 +201,10 @@ try {
     await large.locator("body").press("n");
     await large.locator("body").press("0");
     await large.click("#play");
-    // All script of the page, decoding of chunks and tables included, as the browser counts it.
+    // All script of the page, decoding of chunks and tables included, in processor time of its thread: wall time would
+    // count what other processes do on a busy machine.
     const session = await large.context().newCDPSession(large);
-    await session.send("Performance.enable");
+    await session.send("Performance.enable", { timeDomain: "threadTicks" });
     const script = async () => {
       const { metrics } = await session.send("Performance.getMetrics");
       return [metrics.find((m) => m.name === "ScriptDuration").value * 1000, await large.evaluate(() => window.covey.drawn)];
@@ -211,13 +212,13 @@ try {
     const [from, drawnFrom] = await script();
     await large.waitForTimeout(5000);
     const [to, drawnTo] = await script();
-    measured.all_script_ms_per_frame = (to - from) / (drawnTo - drawnFrom);
+    measured.script_cpu_ms_per_frame = (to - from) / (drawnTo - drawnFrom);
     await picture(large, "large-host");
     const frames = await large.evaluate(() => window.covey.frames.slice(-400));
     frames.sort((a, b) => a - b);
     const at = (part) => frames[Math.min(frames.length - 1, Math.floor(part * frames.length))];
     measured.frames = frames.length;
-    measured.script_ms = { median: at(0.5), p95: at(0.95), max: at(1) };
+    measured.frame_wall_ms = { median: at(0.5), p95: at(0.95), max: at(1) };
     measured.vehicles = await large.evaluate(async () => (await (await fetch("/api/0/manifest")).json()).vehicles.length);
     await large.close();
   }

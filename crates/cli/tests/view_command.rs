@@ -9,7 +9,7 @@ fn what_is_no_recording_is_refused_with_advice() {
     let folder = Directory::new("view-nothing");
     covey(&["view", &folder.path("")], "").refused(&["--record"]);
     folder.file("x.covey", "COVEYREC but then nothing");
-    covey(&["view", &folder.path("")], "").refused(&["x.covey", "version"]);
+    covey(&["view", &folder.path("")], "").refused(&["x.covey", "cut short"]);
     folder.file("x.covey", "something else");
     covey(&["view", &folder.path("")], "").refused(&["x.covey", "another kind of file"]);
     covey(&["view", "no/such/folder"], "").refused(&["no/such/folder"]);
