@@ -4,6 +4,9 @@
 //! are offered, carried or thinned, and delivered; at the decision step of a cycle hosts decide and broadcast, and then
 //! the metric looks at what everyone knows.
 
+mod arm_run;
+mod telling;
+
 use std::time::Instant as Clock;
 
 use covey_protocol::messages::{Beacon, Message, Report};
@@ -550,57 +553,6 @@ impl<'p> Run<'p> {
         }
     }
 
-    /// Tells an observer who received the beacons of this step.
-    fn tell_delivered_beacons(&self, senders: &[u32], observer: &mut dyn Observer) {
-        let shared = &self.shared;
-        let stamp = shared.stamp(shared.step);
-        for (number, run) in self.arms.iter().enumerate() {
-            let heard = &self.groups[run.group].heard;
-            for &slot in senders {
-                let Some(beacon) = run.beacon(&self.spoken, shared, slot) else {
-                    continue;
-                };
-                let links = shared.links.range(slot);
-                let receivers: Vec<u32> = shared.links.receivers[links]
-                    .iter()
-                    .filter(|&&place| heard.at(slot, place, run.lane) == stamp)
-                    .map(|&place| shared.slots.id(place))
-                    .collect();
-                let message = Message::Beacon(beacon);
-                observer.delivered(number, shared.now(), &message, &receivers);
-            }
-        }
-    }
-
-    /// Tells an observer what was offered in this step, broadcasts apart.
-    fn tell_messages(&self, senders: &[u32], observer: &mut dyn Observer) {
-        let shared = &self.shared;
-        let tile = |slot: u32| shared.prepared.tiles.tile(shared.tile[slot as usize]);
-        for (number, run) in self.arms.iter().enumerate() {
-            for &slot in senders {
-                let Some(beacon) = run.beacon(&self.spoken, shared, slot) else {
-                    continue;
-                };
-                observer.message(number, shared.now(), tile(slot), &Message::Beacon(beacon));
-            }
-            match &run.kind {
-                Kind::Silent => {}
-                Kind::Senders(_) | Kind::Omniscient(_) => {
-                    for (slot, objects, _) in &run.reports {
-                        let message = Message::Report(report(shared, *slot, objects));
-                        observer.message(number, shared.now(), tile(*slot), &message);
-                    }
-                }
-                Kind::Hosted(hosted) => {
-                    for (slot, report) in hosted.reports() {
-                        let message = Message::Report(report.clone());
-                        observer.message(number, shared.now(), tile(slot), &message);
-                    }
-                }
-            }
-        }
-    }
-
     fn deliver_reports(&mut self, observer: &mut dyn Observer) {
         let shared = &self.shared;
         for (number, run) in self.arms.iter_mut().enumerate() {
@@ -811,87 +763,4 @@ pub(crate) fn tell_delivered(
 ) {
     let receivers: Vec<u32> = places.iter().map(|&place| shared.slots.id(place)).collect();
     observer.delivered(arm, shared.now(), message, &receivers);
-}
-
-impl ArmRun {
-    /// The beacon of this step from a place, as it sounds in this arm.
-    fn beacon(&self, spoken: &Spoken, shared: &Shared<'_>, slot: u32) -> Option<Beacon> {
-        let mut beacon = spoken.beacon(slot, shared.step)?.clone();
-        let digest = match &self.kind {
-            Kind::Hosted(hosted) => hosted.digest_due(shared, slot),
-            _ => false,
-        };
-        if !digest {
-            beacon.digest = None;
-        }
-        Some(beacon)
-    }
-
-    /// Composes the reports that are due in this step and offers them.
-    fn compose_reports(
-        &mut self,
-        shared: &Shared<'_>,
-        spoken: &mut Spoken,
-        group: &BeaconLanes,
-        report_phase: &[u32],
-        sizes: &Sizes,
-    ) {
-        match &mut self.kind {
-            Kind::Silent => {}
-            Kind::Senders(senders) => {
-                self.reports.clear();
-                let thinning = air::thinning(shared, REPORT);
-                let phase = shared.phase();
-                let mut objects = Vec::new();
-                for &slot in &shared.participants {
-                    if report_phase[slot as usize] != phase {
-                        continue;
-                    }
-                    let said = senders.compose(
-                        shared,
-                        slot,
-                        &self.told,
-                        &group.heard,
-                        self.lane,
-                        &mut objects,
-                    );
-                    if let Some(sensor) = said {
-                        let bytes = sizes.report(objects.len(), sensor);
-                        self.air.offer(shared, &thinning, slot, REPORT, bytes, 0);
-                        self.reports.push((slot, objects.clone(), bytes));
-                    }
-                }
-            }
-            Kind::Omniscient(omniscient) => {
-                self.reports.clear();
-                let thinning = air::thinning(shared, REPORT);
-                let phase = shared.phase();
-                for (&slot, objects) in &omniscient.plan {
-                    if report_phase[slot as usize] == phase && shared.participant[slot as usize] {
-                        // What it no longer sees it cannot report.
-                        let seen = shared.seen.of(slot);
-                        let objects: Vec<u32> = objects
-                            .iter()
-                            .copied()
-                            .filter(|object| seen.contains(object))
-                            .collect();
-                        let bytes = sizes.report(objects.len(), true);
-                        self.air.offer(shared, &thinning, slot, REPORT, bytes, 0);
-                        self.reports.push((slot, objects, bytes));
-                    }
-                }
-            }
-            Kind::Hosted(hosted) => {
-                hosted.report(
-                    shared,
-                    spoken,
-                    &group.heard,
-                    &self.told,
-                    self.lane,
-                    &mut self.air,
-                    sizes,
-                );
-            }
-        }
-    }
 }

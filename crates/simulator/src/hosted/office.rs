@@ -1,0 +1,239 @@
+//! The host rule: who takes office, who leaves it.
+
+use super::*;
+
+impl Hosted {
+    /// The host rule, for everyone.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "parts of a run, borrowed one by one"
+    )]
+    pub(crate) fn elect(
+        &mut self,
+        shared: &Shared<'_>,
+        spoken: &mut Spoken,
+        heard: &BeaconHistory,
+        hosts: &mut [u16],
+        lane: usize,
+        outcome: &mut Outcome,
+        measured: bool,
+    ) {
+        let soft = shared.prepared.timeline.soft_state;
+        let fastest = shared
+            .frame
+            .vehicles
+            .iter()
+            .fold(0.0, |fastest: f64, v| fastest.max(v.speed));
+        // A vehicle may have been a little faster than the fastest is now.
+        let moved = (fastest + 15.0) * self.parameters.soft_state_s;
+        for &slot in &shared.participants {
+            let place = slot as usize;
+            let tile = shared.tile[place];
+            if self.host_of[place] != NO_SLOT {
+                let stays = self.hosts[self.host_of[place] as usize].tile == tile
+                    && !shared.prepared.tiles.tile(tile).is_some_and(|tile| {
+                        let position = shared.here(slot).state.position;
+                        self.hands_over(shared, heard, lane, slot, tile, position)
+                    });
+                if stays {
+                    continue;
+                }
+                self.leave_office(slot, hosts, lane);
+            }
+            let Some(here) = shared.prepared.tiles.tile(tile) else {
+                self.vacant[place] = None;
+                continue;
+            };
+            self.offices[place].retain(|office| shared.step - office.step <= soft);
+            if self.incumbent(shared, heard, lane, slot, here) {
+                self.vacant[place] = None;
+                continue;
+            }
+            let since = match self.vacant[place] {
+                Some((of, since)) if of == tile => since,
+                _ => shared.step,
+            };
+            self.vacant[place] = Some((tile, since));
+            let started = shared.appeared[place] + soft;
+            if shared.step < started {
+                continue;
+            }
+            let passed_over = (shared.step - since.max(started)) / soft.max(1);
+            let stamp = shared.stamp(shared.step - soft.min(shared.step)).max(1);
+            // Whoever was nearer when it last spoke cannot be much farther away now.
+            let centre = here.centre(self.parameters.tile_m);
+            let position = shared.here(slot).state.position;
+            let reach = position.distance(centre) + moved;
+            let nearer = |others: &mut dyn Iterator<Item = u32>| {
+                let heard = others.filter_map(|other| {
+                    if shared.here(other).state.position.distance(centre) > reach {
+                        return None;
+                    }
+                    let at = heard.at(other, slot, lane);
+                    (at >= stamp).then(|| {
+                        let state = &shared.moment(other, shared.step_of(at)).state;
+                        (shared.agent(other), state.position)
+                    })
+                });
+                let tile_m = self.parameters.tile_m;
+                election::nearer(here, tile_m, shared.agent(slot), position, heard) as u64
+            };
+            // Those in range now are most of those heard lately, and often enough to tell.
+            let linked = &shared.links.receivers[shared.links.range(slot)];
+            let mut count = 0;
+            for some in linked.chunks(16) {
+                count += nearer(&mut some.iter().copied());
+                if count > u64::from(passed_over) {
+                    break;
+                }
+            }
+            if count <= u64::from(passed_over) {
+                let others = shared.participants.iter().copied();
+                count += nearer(&mut others.filter(|other| linked.binary_search(other).is_err()));
+            }
+            if count <= u64::from(passed_over) {
+                self.take_office(shared, spoken, heard, slot, here, lane);
+                hosts[place] |= 1 << lane;
+                outcome.host_changes += u64::from(measured);
+            }
+        }
+    }
+
+    /// The participant knows of a host in office.
+    pub(super) fn incumbent(
+        &self,
+        shared: &Shared<'_>,
+        heard: &BeaconHistory,
+        lane: usize,
+        slot: u32,
+        tile: Tile,
+    ) -> bool {
+        let Some(office) = self.offices[slot as usize].iter().find(|o| o.tile == tile) else {
+            return false;
+        };
+        // Its beacon may be newer than its broadcast.
+        let position = match shared.slot_of(office.host.into()) {
+            Some(host) => {
+                let stamp = heard.at(host, slot, lane);
+                if stamp > 0 && shared.step_of(stamp) > office.step {
+                    shared.moment(host, shared.step_of(stamp)).state.position
+                } else {
+                    office.position
+                }
+            }
+            None => office.position,
+        };
+        Tile::containing(position, self.parameters.tile_m) == Some(tile)
+            && !self.hands_over(shared, heard, lane, slot, tile, position)
+    }
+
+    /// The host of `tile` at `position` hands over to somebody nearer the centre that the participant knows of.
+    pub(super) fn hands_over(
+        &self,
+        shared: &Shared<'_>,
+        heard: &BeaconHistory,
+        lane: usize,
+        slot: u32,
+        tile: Tile,
+        position: Position,
+    ) -> bool {
+        let Some(handover) = self.parameters.handover else {
+            return false;
+        };
+        let tile_m = self.parameters.tile_m;
+        if position.distance(tile.centre(tile_m)) <= handover.beyond_m {
+            return false;
+        }
+        let soft = shared.prepared.timeline.soft_state;
+        shared.participants.iter().any(|&other| {
+            let step = if other == slot {
+                shared.step
+            } else {
+                match heard.at(other, slot, lane) {
+                    0 => return false,
+                    stamp => shared.step_of(stamp),
+                }
+            };
+            shared.step - step <= soft && {
+                let rival = shared.moment(other, step).state.position;
+                election::gives_way(tile, tile_m, handover, position, rival)
+            }
+        })
+    }
+
+    pub(super) fn take_office(
+        &mut self,
+        shared: &Shared<'_>,
+        spoken: &mut Spoken,
+        heard: &BeaconHistory,
+        slot: u32,
+        tile: Tile,
+        lane: usize,
+    ) {
+        let place = slot as usize;
+        let now = shared.now();
+        let inheritance = self.offices[place]
+            .iter()
+            .find(|o| o.tile == tile)
+            .map(|o| o.inheritance);
+        let mut host = Host::with_policy(
+            &self.parameters,
+            shared.agent(slot),
+            tile,
+            now,
+            inheritance,
+            self.policy(),
+        )
+        .with_map(Some(
+            Arc::clone(&shared.prepared.carried) as Arc<dyn RoadMap>
+        ));
+        host.handle_input(now, Input::Moved(&shared.here(slot).state));
+        host.handle_input(
+            now,
+            Input::Sensed {
+                objects: spoken.sensed(shared, slot),
+                cells: shared.cells.of(slot),
+            },
+        );
+        let soft = shared.prepared.timeline.soft_state;
+        let mut news = Vec::new();
+        for &other in &shared.participants {
+            let stamp = heard.at(other, slot, lane);
+            if other == slot || stamp == 0 || shared.step - shared.step_of(stamp) > soft {
+                continue;
+            }
+            let step = shared.step_of(stamp);
+            if let Some(beacon) = spoken.beacon(other, step) {
+                if self.digest_due_at(shared, other, step) {
+                    host.handle_input(now, Input::Beacon(beacon));
+                } else {
+                    let plain = Beacon {
+                        digest: None,
+                        ..beacon.clone()
+                    };
+                    host.handle_input(now, Input::Beacon(&plain));
+                }
+                news.push((other, step));
+            }
+        }
+        self.host_of[place] = self.hosts.len() as u32;
+        self.vacant[place] = None;
+        self.hosts.push(InOffice {
+            slot,
+            tile: shared.tile[place],
+            host,
+            news,
+            listed: Vec::new(),
+            following: Vec::new(),
+        });
+    }
+
+    pub(super) fn leave_office(&mut self, slot: u32, hosts: &mut [u16], lane: usize) {
+        let at = std::mem::replace(&mut self.host_of[slot as usize], NO_SLOT);
+        self.hosts.remove(at as usize);
+        for (at, host) in (0u32..).zip(&self.hosts) {
+            self.host_of[host.slot as usize] = at;
+        }
+        hosts[slot as usize] &= !(1 << lane);
+    }
+}

@@ -1,0 +1,81 @@
+//! Beacons, predicted paths and sensed objects of everyone, made once for all arms.
+
+use super::*;
+
+/// Beacons and predicted paths of everyone, made once for all arms.
+#[derive(Debug)]
+pub(crate) struct Spoken {
+    /// Beacons by step and place.
+    beacons: Vec<Vec<Option<Beacon>>>,
+    /// The two newest paths of each place, with the step after that of their beacon.
+    paths: Vec<[(u32, Vec<PathCell>); 2]>,
+    /// What a place sensed, as objects, with the step after that of the sensing.
+    sensed: Vec<(u32, Vec<ObjectState>)>,
+}
+
+impl Default for Spoken {
+    fn default() -> Self {
+        Self {
+            beacons: vec![Vec::new(); RING],
+            paths: Vec::new(),
+            sensed: Vec::new(),
+        }
+    }
+}
+
+impl Spoken {
+    /// Makes the beacons of this step.
+    pub(crate) fn speak(&mut self, shared: &Shared<'_>, senders: &[u32]) {
+        let size = shared.slots.len();
+        let row = &mut self.beacons[shared.step as usize % RING];
+        row.clear();
+        row.resize_with(size, || None);
+        for &slot in senders {
+            let digest = CoverageDigest::new(shared.cells.of(slot).to_vec()).ok();
+            row[slot as usize] = Some(Beacon {
+                sender: shared.agent(slot),
+                at: shared.now(),
+                state: shared.here(slot).state,
+                digest,
+            });
+        }
+        if !shared.left.is_empty() {
+            // What was sensed of them, or by them, is not to be told any more.
+            for (made, _) in &mut self.sensed {
+                *made = 0;
+            }
+        }
+        self.paths.resize_with(size, Default::default);
+        self.sensed.resize_with(size, Default::default);
+    }
+
+    /// The beacon that a place sent at a step.
+    pub(crate) fn beacon(&self, slot: u32, step: u32) -> Option<&Beacon> {
+        self.beacons[step as usize % RING]
+            .get(slot as usize)?
+            .as_ref()
+    }
+
+    /// The path that follows from the beacon of a step.
+    pub(super) fn path(&mut self, shared: &mut Shared<'_>, slot: u32, step: u32) -> &[PathCell] {
+        let at = (step / shared.prepared.timeline.beacon) as usize % 2;
+        let (made, path) = &mut self.paths[slot as usize][at];
+        if *made != step + 1 {
+            *made = step + 1;
+            shared.path_of(slot, step, path);
+        }
+        path
+    }
+
+    /// What a place sensed last.
+    pub(super) fn sensed(&mut self, shared: &Shared<'_>, slot: u32) -> &[ObjectState] {
+        let (made, objects) = &mut self.sensed[slot as usize];
+        if *made != shared.sensed_step + 1 {
+            *made = shared.sensed_step + 1;
+            objects.clear();
+            let seen = shared.seen.of(slot).iter();
+            objects.extend(seen.map(|&object| shared.object(object, shared.sensed_step)));
+        }
+        objects
+    }
+}

@@ -1,0 +1,56 @@
+//! What observers of messages and deliveries are told.
+
+use super::*;
+
+impl Run<'_> {
+    /// Tells an observer who received the beacons of this step.
+    pub(super) fn tell_delivered_beacons(&self, senders: &[u32], observer: &mut dyn Observer) {
+        let shared = &self.shared;
+        let stamp = shared.stamp(shared.step);
+        for (number, run) in self.arms.iter().enumerate() {
+            let heard = &self.groups[run.group].heard;
+            for &slot in senders {
+                let Some(beacon) = run.beacon(&self.spoken, shared, slot) else {
+                    continue;
+                };
+                let links = shared.links.range(slot);
+                let receivers: Vec<u32> = shared.links.receivers[links]
+                    .iter()
+                    .filter(|&&place| heard.at(slot, place, run.lane) == stamp)
+                    .map(|&place| shared.slots.id(place))
+                    .collect();
+                let message = Message::Beacon(beacon);
+                observer.delivered(number, shared.now(), &message, &receivers);
+            }
+        }
+    }
+
+    /// Tells an observer what was offered in this step, broadcasts apart.
+    pub(super) fn tell_messages(&self, senders: &[u32], observer: &mut dyn Observer) {
+        let shared = &self.shared;
+        let tile = |slot: u32| shared.prepared.tiles.tile(shared.tile[slot as usize]);
+        for (number, run) in self.arms.iter().enumerate() {
+            for &slot in senders {
+                let Some(beacon) = run.beacon(&self.spoken, shared, slot) else {
+                    continue;
+                };
+                observer.message(number, shared.now(), tile(slot), &Message::Beacon(beacon));
+            }
+            match &run.kind {
+                Kind::Silent => {}
+                Kind::Senders(_) | Kind::Omniscient(_) => {
+                    for (slot, objects, _) in &run.reports {
+                        let message = Message::Report(report(shared, *slot, objects));
+                        observer.message(number, shared.now(), tile(*slot), &message);
+                    }
+                }
+                Kind::Hosted(hosted) => {
+                    for (slot, report) in hosted.reports() {
+                        let message = Message::Report(report.clone());
+                        observer.message(number, shared.now(), tile(slot), &message);
+                    }
+                }
+            }
+        }
+    }
+}
