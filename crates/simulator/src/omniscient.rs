@@ -11,6 +11,11 @@ use std::collections::BTreeMap;
 use crate::awareness::{Stamp, Told};
 use crate::shared::Shared;
 
+/// Weight of a pair whose vehicle knows the object now: it may lose sight of it within the cycle.
+const HEDGE: f64 = 0.03;
+/// What is left of the budget goes to ever smaller chances, down to this one.
+const LEAST_GAIN: f64 = 2e-3;
+
 /// The selector's plan for a cycle.
 #[derive(Debug, Default)]
 pub(crate) struct Omniscient {
@@ -70,13 +75,10 @@ impl Omniscient {
                 .is_some_and(|age| age <= i64::from(timeline.beacon) * covey_traffic::STEP_US);
             let told = age_us(known.at(object, vehicle))
                 .is_some_and(|age| age + cycle_us <= relevant.deadline_us);
-            if sees || told {
-                continue;
-            }
-            let mut left = 1.0;
+            let mut left = if sees || told { HEDGE } else { 1.0 };
             if shared.participant[object as usize] {
                 let beacons = relevant.deadline_us as f64 * 1e-6 / p.beacon_s;
-                left = (1.0 - success(shared, object, vehicle)).powf(beacons.max(0.0));
+                left *= (1.0 - success(shared, object, vehicle)).powf(beacons.max(0.0));
             }
             if left > 1e-3 {
                 by_object
@@ -141,7 +143,7 @@ impl Omniscient {
                     .iter()
                     .map(|&(m, p)| misses[m as usize].left * p)
                     .sum();
-                if gain > 0.02 && best.is_none_or(|(most, ..)| gain / bytes > most) {
+                if gain > LEAST_GAIN && best.is_none_or(|(most, ..)| gain / bytes > most) {
                     best = Some((gain / bytes, k, bytes));
                 }
             }

@@ -352,7 +352,11 @@ impl<'p> Run<'p> {
         }
         self.shared.timing.traffic_s += clock.elapsed().as_secs_f64();
         let measured = step >= self.warmup;
-        if self.shared.advance(step, measured) {
+        // The yardstick plans the first measured cycle in the one before it.
+        let yardstick = |run: &ArmRun| matches!(run.kind, Kind::Omniscient(_));
+        let soon = step + self.shared.prepared.timeline.cycle >= self.warmup;
+        let evaluate = measured || soon && self.arms.iter().any(yardstick);
+        if self.shared.advance(step, evaluate) {
             for run in &mut self.arms {
                 run.told.each(rebase);
                 match &mut run.kind {
@@ -607,8 +611,8 @@ impl<'p> Run<'p> {
     fn serve(&mut self, measured: bool, observer: &mut dyn Observer) {
         for (number, run) in self.arms.iter_mut().enumerate() {
             if let Kind::Omniscient(omniscient) = &mut run.kind {
-                // Relevance is found only in the measured window.
-                if measured {
+                // Relevance is found only in the measured window and the cycle before it.
+                if self.shared.step + self.shared.prepared.timeline.cycle >= self.warmup {
                     omniscient.choose(&self.shared, &run.told);
                 }
                 run.air.offers.clear();
