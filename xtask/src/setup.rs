@@ -190,30 +190,6 @@ const COMPONENTS: &[Component] = &[
         },
     },
     Component {
-        name: "chromium",
-        purpose: "the browser that the viewer and the report are tested in",
-        probe: (&["chromium", "--version"], "Chromium"),
-        source: Source::Apt {
-            packages: &["chromium"],
-        },
-    },
-    Component {
-        name: "playwright-core",
-        purpose: "drives the browser in tests",
-        probe: (
-            &[
-                "node",
-                "-p",
-                "require('./.npm/node_modules/playwright-core/package.json').version",
-            ],
-            "1.65.0",
-        ),
-        source: Source::Npm {
-            package: "playwright-core",
-            version: "1.65.0",
-        },
-    },
-    Component {
         name: "vite",
         purpose: "builds the viewer's page from web/, to be compared with what is embedded",
         probe: (
@@ -362,7 +338,15 @@ impl Source {
             Self::NpmLock { folder } => report.call(Call::new(
                 root,
                 "npm",
-                &["ci", "--prefix", folder, "--no-audit", "--no-fund"],
+                // Not `npm ci`: it wants the lock to list what optional packages of other platforms would need.
+                &[
+                    "install",
+                    "--prefix",
+                    folder,
+                    "--no-save",
+                    "--no-audit",
+                    "--no-fund",
+                ],
             )),
             Self::Apt { packages } => apt(root, packages, report),
         }
@@ -385,7 +369,9 @@ impl Source {
                 "Node 20.19 or newer is needed. Try `npm install --prefix {NPM} {package}@{version}`."
             ),
             Self::NpmLock { folder } => {
-                format!("Node 20.19 or newer is needed. Try `npm ci --prefix {folder}`.")
+                format!(
+                    "Node 20.19 or newer is needed. Try `npm install --no-save --prefix {folder}`."
+                )
             }
             Self::Apt { packages } => {
                 format!("Try, as root, `apt-get install {}`.", packages.join(" "))
