@@ -215,7 +215,7 @@ pub struct SharedOutcome {
     pub speed: Mean,
 }
 
-/// Seconds of CPU time by phase of a run.
+/// Seconds by phase of a run, as the clock of the thread that ran it tells: CPU time where nothing else wants the core.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Timing {
