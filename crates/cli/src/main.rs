@@ -64,7 +64,7 @@ enum Command {
     /// Reproduce the letter: all arms on paired seeds, with statistics, tables and report
     Reproduce(reproduce::Arguments),
     /// Run arms on any scenario, your own SUMO scenario included
-    Run(run::Arguments),
+    Run(Box<run::Arguments>),
     /// Run many worlds, arms and seeds after a plan, here or as a Slurm job array
     Sweep(sweep::Arguments),
     /// Show ITS messages, from captures or in hex, as JSON
