@@ -29,10 +29,10 @@ pub(crate) struct CaptureOptions {
     #[arg(long, value_name = "ID", requires = "pcap")]
     pcap_station: Option<u64>,
     /// Capture from this second of the run on, warm-up included
-    #[arg(long, value_name = "S", requires = "pcap", value_parser = second)]
+    #[arg(long, allow_negative_numbers = true, value_name = "S", requires = "pcap", value_parser = second)]
     pcap_from: Option<Duration>,
     /// Capture until before this second of the run
-    #[arg(long, value_name = "S", requires = "pcap", value_parser = second)]
+    #[arg(long, allow_negative_numbers = true, value_name = "S", requires = "pcap", value_parser = second)]
     pcap_to: Option<Duration>,
 }
 

@@ -199,19 +199,49 @@ fn dissect(capture: &Path) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// Tells two observers of everything.
+struct Both<'a>(&'a mut Watch, &'a mut Watch);
+
+impl Observer for Both<'_> {
+    fn step(&mut self, view: &StepView<'_>) {
+        self.0.step(view);
+        self.1.step(view);
+    }
+
+    fn wants_messages(&self) -> bool {
+        true
+    }
+
+    fn message(&mut self, arm: usize, now: Instant, tile: Option<Tile>, message: &Message) {
+        self.0.message(arm, now, tile, message);
+        self.1.message(arm, now, tile, message);
+    }
+}
+
 #[test]
 fn wireshark_reads_captures_of_a_real_run_and_finds_what_was_sent() {
     let prepared = support::crowded_junction();
-    let arms = support::arms(&["proposed@0.4"]);
+    let arms = support::arms(&["proposed@0.4", "cpm-etsi"]);
     let mut hosted = Watch::new(&prepared, 0, 1_000, 4_000);
+    let mut etsi = Watch::new(&prepared, 1, 0, 1_000);
     let options = RunOptions {
         warmup_s: 0.0,
         measure_s: 4.0,
     };
     let mut traffic = support::traffic(&prepared, 1);
-    simulate(&prepared, &mut traffic, &arms, 1, &options, &mut hosted).unwrap();
+    simulate(
+        &prepared,
+        &mut traffic,
+        &arms,
+        1,
+        &options,
+        &mut Both(&mut hosted, &mut etsi),
+    )
+    .unwrap();
     let [beacons, reports, broadcasts] = hosted.compare("hosted.pcap");
     assert!(broadcasts > 100, "{broadcasts} fused states");
-    let all = beacons + reports + broadcasts;
+    let [more_beacons, more_reports, _] = etsi.compare("etsi.pcap");
+    assert!(more_reports > 20, "{more_reports} reports");
+    let all = beacons + reports + broadcasts + more_beacons + more_reports;
     assert!(all >= 1_000, "{all} messages");
 }
