@@ -15,7 +15,7 @@ use crate::failure::{Failure, note, print, write_atomically};
 ///
 /// On ten seeds that are never evaluated it finds the capacity with which mandatory beacons alone occupy 0.64 of a tile on
 /// average, then the margin d_min with which the deficit without cooperation is 5.8 %, and reports what the letter's rule gives
-/// for the hysteresis x. Capacity and margin go into the scenario file, under [calibrated].
+/// for the hysteresis x. Capacity and margin go into the scenario file, as the table "calibrated".
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     covey calibrate scenarios/tamagawa/scenario.toml\n  \

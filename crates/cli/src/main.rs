@@ -45,7 +45,6 @@ struct Arguments {
 }
 
 #[derive(Debug, Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "there is one of it")]
 enum Command {
     /// Fix a scenario's capacity and d_min on calibration seeds
     Calibrate(calibrate::Arguments),

@@ -79,14 +79,13 @@ impl Policy for MostUncovered {
                 binding = Binding::Value;
             }
         }
-        Plan {
-            decision: Decision {
-                airtime,
-                airtime_after: rules.airtime(bytes),
-                changes,
-                binding,
-            },
-        }
+        let decision = Decision {
+            airtime,
+            airtime_after: rules.airtime(bytes),
+            changes,
+            binding,
+        };
+        Plan::of(decision, view.parameters)
     }
 }
 
