@@ -19,12 +19,14 @@ const LEVELS: &[&[&str]] = &[
 /// Levels whose examples would run for minutes, or need files of the reader's own.
 const LONG: &[&[&str]] = &[
     &[],
+    &["calibrate"],
     &["import"],
     &["report"],
     &["reproduce"],
     &["run"],
     &["sweep"],
     &["traffic"],
+    &["view"],
 ];
 
 #[test]
