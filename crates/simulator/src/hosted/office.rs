@@ -24,6 +24,10 @@ impl Hosted {
             .vehicles
             .iter()
             .fold(0.0, |fastest: f64, v| fastest.max(v.speed));
+        let mut by_tile = vec![Vec::new(); shared.prepared.tiles.len()];
+        for &slot in &shared.participants {
+            by_tile[shared.tile[slot as usize] as usize].push(slot);
+        }
         // A vehicle may have been a little faster than the fastest is now.
         let moved = (fastest + 15.0) * self.parameters.soft_state_s;
         for &slot in &shared.participants {
@@ -88,7 +92,20 @@ impl Hosted {
                 }
             }
             if count <= u64::from(passed_over) {
-                let others = shared.participants.iter().copied();
+                // Tiles around this one, and whoever is off all roads.
+                let near = (-1..=1).flat_map(|dy| (-1..=1).map(move |dx| (dx, dy)));
+                let mut tiles: Vec<u32> = near
+                    .map(|(dx, dy)| Tile {
+                        tx: here.tx.saturating_add(dx),
+                        ty: here.ty.saturating_add(dy),
+                    })
+                    .map(|tile| shared.prepared.tiles.number(Some(tile)))
+                    .collect();
+                tiles.push(shared.prepared.tiles.number(None));
+                tiles.sort_unstable();
+                tiles.dedup();
+                let others = tiles.iter().flat_map(|&tile| &by_tile[tile as usize]);
+                let others = others.copied();
                 count += nearer(&mut others.filter(|other| linked.binary_search(other).is_err()));
             }
             if count <= u64::from(passed_over) {
@@ -197,7 +214,23 @@ impl Hosted {
         );
         let soft = shared.prepared.timeline.soft_state;
         let mut news = Vec::new();
+        // Nobody farther away can have been heard within the soft-state time.
+        let channel = shared.prepared.channel.parameters();
+        let longest = channel
+            .range_los_m
+            .max(channel.range_nlosv_m)
+            .max(channel.range_nlos_m);
+        let fastest = shared
+            .frame
+            .vehicles
+            .iter()
+            .fold(0.0, |fastest: f64, v| fastest.max(v.speed));
+        let reach = longest + 2.0 * (fastest + 15.0) * self.parameters.soft_state_s;
+        let here = shared.here(slot).state.position;
         for &other in &shared.participants {
+            if shared.here(other).state.position.distance(here) > reach {
+                continue;
+            }
             let stamp = heard.at(other, slot, lane);
             if other == slot || stamp == 0 || shared.step - shared.step_of(stamp) > soft {
                 continue;
