@@ -15,6 +15,7 @@ mod awareness;
 pub mod calibrate;
 pub mod capture;
 mod demanded;
+pub mod errors;
 pub mod georeference;
 mod hosted;
 mod metric;

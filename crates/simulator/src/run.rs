@@ -752,7 +752,7 @@ fn report(shared: &Shared<'_>, sender: u32, objects: &[u32]) -> Report {
         at: shared.now(),
         objects: objects
             .iter()
-            .map(|&object| shared.object(object, shared.sensed_step))
+            .map(|&object| shared.perceived(sender, object, shared.sensed_step))
             .collect(),
     }
 }
