@@ -28,7 +28,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::admission::{Action, Admission, Because, Binding, Change, Decision};
-use crate::grid::{Cell, Tile};
+use crate::grid::{Cell, Position, Tile};
 use crate::ids::{AgentId, ObjectId};
 use crate::messages::Content;
 use crate::parameters::Parameters;
@@ -329,7 +329,6 @@ impl Demand {
             wanted[pair.object as usize] = 0;
         }
         let mut objects = Vec::new();
-        let mut places: Vec<u32> = Vec::new();
         let hearsay = Hearsay::new(view, scene, &self.listed);
         let own_position = hearsay.host;
         for (body, number) in (0u32..).zip(wanted.iter_mut()) {
@@ -338,7 +337,6 @@ impl Demand {
             }
             *number = objects.len() as u32;
             let id = scene.bodies()[body as usize].id;
-            places.push(body);
             objects.push(Object {
                 id,
                 silent: scene.bodies()[body as usize].silent,
@@ -368,7 +366,7 @@ impl Demand {
         }
         needs.sort_unstable_by_key(|need| (need.object, need.listener));
 
-        let candidates = self.offers(view, &members, &places, &sight);
+        let candidates = self.offers(view, &members, &wanted, &sight);
         let withdrawn = if view.refresh {
             0
         } else {
@@ -396,17 +394,19 @@ impl Demand {
         }
     }
 
-    /// What each candidate would report, and how likely it learns that it should.
+    /// What each candidate would report, and how likely it learns that it should. `wanted` has the numbers of needed objects
+    /// by body.
     fn offers(
         &self,
         view: &View<'_>,
         members: &[u32],
-        places: &[u32],
+        wanted: &[u32],
         sight: &impl Fn(u32, u32) -> bool,
     ) -> Vec<Candidate> {
         let (scene, options) = (&self.scene, &self.options);
         let host = scene.find(view.host.into());
         let mut candidates = Vec::with_capacity(members.len());
+        let mut near = Vec::new();
         for &member in members.iter().filter(|&&m| Some(m) != host) {
             let body = &scene.bodies()[member as usize];
             let id = AgentId(body.id.0);
@@ -426,7 +426,19 @@ impl Demand {
                 ((options.report_stale_s - age) / span).clamp(0.0, 1.0)
             });
             let mut views = Vec::new();
-            for (number, &object) in (0u32..).zip(places) {
+            near.clear();
+            let (p, range) = (body.position, options.sensor_range_m);
+            scene.in_box(
+                Position::new(p.x - range, p.y - range),
+                Position::new(p.x + range, p.y + range),
+                &mut near,
+            );
+            // Bodies ascend, and so do the numbers of those that are needed.
+            for &object in &near {
+                let number = wanted[object as usize];
+                if number == u32::MAX {
+                    continue;
+                }
                 let other = &scene.bodies()[object as usize];
                 if object == member
                     || other.position.distance(body.position) > options.sensor_range_m
@@ -455,7 +467,8 @@ impl Demand {
                 view.links.between(host, body.position)
             });
             // Who reports already may still act on the list before this one.
-            let asked = view.problem.contributors.iter().any(|c| c.id == id);
+            let contributors = view.problem.contributors;
+            let asked = contributors.binary_search_by_key(&id, |c| c.id).is_ok();
             let command = if asked {
                 1.0 - (1.0 - heard) * (1.0 - heard)
             } else {
@@ -612,11 +625,7 @@ impl Policy for Demand {
     }
 }
 
-fn in_footprint(
-    view: &View<'_>,
-    host: crate::grid::Position,
-    known: &crate::policy::KnownObject,
-) -> bool {
+fn in_footprint(view: &View<'_>, host: Position, known: &crate::policy::KnownObject) -> bool {
     known.state.position.distance(host) <= view.parameters.footprint_m
 }
 
@@ -638,9 +647,9 @@ fn repeat_bytes(view: &View<'_>, id: ObjectId) -> Option<f64> {
 
 /// What was said of each object of late, and by whom: decoded reports, and the host's own broadcasts.
 struct Hearsay {
-    host: crate::grid::Position,
+    host: Position,
     /// By object: where it was said, when it was sensed, how likely a listener in range makes use of it.
-    said: Vec<(u32, crate::grid::Position, Instant, f64)>,
+    said: Vec<(u32, Position, Instant, f64)>,
     offsets: Vec<u32>,
 }
 
@@ -648,7 +657,7 @@ impl Hearsay {
     fn new(view: &View<'_>, scene: &Scene, listed: &SortedMap<ObjectId, Instant>) -> Self {
         let host = match scene.find(view.host.into()) {
             Some(host) => scene.bodies()[host as usize].position,
-            None => crate::grid::Position::default(),
+            None => Position::default(),
         };
         let mut said = Vec::new();
         for report in view.reports {
@@ -693,7 +702,7 @@ impl Hearsay {
         &self,
         view: &View<'_>,
         object: u32,
-        place: crate::grid::Position,
+        place: Position,
         deadline_s: f64,
         ahead_s: f64,
     ) -> f64 {

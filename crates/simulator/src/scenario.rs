@@ -61,7 +61,7 @@ pub struct Scenario {
     /// The sensors.
     #[serde(default)]
     pub sensing: Sensing,
-    /// Errors of positions. Default none; reading 30.
+    /// Errors of positions. Default none.
     #[serde(default)]
     pub errors: Errors,
     /// What counts as relevant.

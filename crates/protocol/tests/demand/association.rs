@@ -166,7 +166,6 @@ fn errors_of_positions_mix_some_up_and_no_more() {
         table += &format!("{error_m} m: wrong {wrong:.4}, split {split:.4}\n");
         assert!(wrong <= most_wrong && split <= most_split, "\n{table}");
     }
-    println!("{table}");
 }
 
 fn body(x: f64, y: f64, speed: f64, length: f64) -> ObjectState {
