@@ -183,6 +183,7 @@ impl Demand {
     pub fn new(options: DemandOptions) -> Self {
         Self {
             options,
+            scene: Scene::with_memory(),
             ..Self::default()
         }
     }
@@ -235,7 +236,7 @@ impl Demand {
         let course = self.options.course;
         let nominal = self.options.sizes == BodySizes::Nominal;
         let Some(own) = view.scope.iter().find(|member| member.id == view.host) else {
-            self.scene = Scene::default();
+            self.scene = Scene::with_memory();
             return;
         };
         let own_body = (
