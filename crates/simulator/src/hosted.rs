@@ -28,7 +28,8 @@ use covey_protocol::{
 
 use crate::air::{self, Air, BROADCAST, REPORT};
 use crate::arm::{Arm, PolicyMaker, Strategy};
-use crate::awareness::{BeaconHistory, Stamp, Told};
+use crate::awareness::{BeaconHistory, Speaker, Stamp, Told};
+use crate::cured::Credit;
 use crate::demanded::ContentChoice;
 use crate::observe::{HostView, Observer};
 use crate::outcome::{Binding, Outcome};
@@ -129,6 +130,8 @@ pub(crate) struct Hosted {
     /// Reports of this step, with their bytes and the places of their objects.
     reports: Vec<(u32, Report, u32)>,
     pub(crate) served: Vec<Served>,
+    /// What decisions are good for.
+    pub(crate) credit: Credit,
     receivers: Vec<u32>,
     /// How contributors choose what to say, where the arm leaves that to them.
     content: Option<ContentChoice>,
@@ -189,6 +192,7 @@ impl Hosted {
             vacant: Vec::new(),
             reports: Vec::new(),
             served: Vec::new(),
+            credit: Credit::default(),
             receivers: Vec::new(),
             content,
         }
@@ -437,6 +441,7 @@ impl Hosted {
             );
             *receptions += (receivers.len() * report.objects.len()) as u64;
             let message = told.message(shared.step, receivers.iter().copied());
+            told.spoken_by(message, Speaker::Reporter(*sender));
             let mut by_report = self.reported.as_mut().map(|reported| {
                 let message = reported.message(shared.step, receivers.iter().copied());
                 (reported, message)
@@ -508,6 +513,7 @@ impl Hosted {
         retention: Option<&mut Vec<u64>>,
     ) -> Vec<(u32, Broadcast, u32)> {
         self.served.clear();
+        self.credit.begin(shared);
         let now = shared.now();
         let thinning = air::thinning(shared, BROADCAST);
         let mut broadcasts = Vec::with_capacity(self.hosts.len());
@@ -554,6 +560,8 @@ impl Hosted {
                                 }
                             }
                         }
+                        self.credit
+                            .decided(agent, &decision, host.scores(), host.contributors());
                         self.served.push(Served {
                             tile: *tile,
                             host: agent.0,

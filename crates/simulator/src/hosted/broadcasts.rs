@@ -100,12 +100,14 @@ impl Hosted {
                 let unbroken = |receiver: &u32| host.following[*receiver as usize].1 <= same[0].1;
                 let followers = receivers.iter().copied().filter(unbroken);
                 let message = told.message(shared.step, followers);
+                told.spoken_by(message, Speaker::Host(slot));
                 for &(object, _) in same {
                     told.tell(message, object, unchanged);
                 }
             }
         }
         let message = told.message(shared.step, receivers.iter().copied());
+        told.spoken_by(message, Speaker::Host(slot));
         for &(object, stamp) in &listed {
             told.tell(message, object, stamp);
             host.listed.push((object, sequence));
