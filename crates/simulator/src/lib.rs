@@ -21,6 +21,7 @@ mod metric;
 pub mod observe;
 mod omniscient;
 pub mod outcome;
+mod pair_memory;
 mod policies;
 mod prepared;
 pub mod readings;
