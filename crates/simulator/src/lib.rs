@@ -23,6 +23,7 @@ pub mod observe;
 mod omniscient;
 pub mod outcome;
 mod path_cells;
+mod pair_memory;
 mod policies;
 mod prepared;
 pub mod readings;
