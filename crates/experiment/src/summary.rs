@@ -130,6 +130,9 @@ pub struct PerSeed {
     pub deficit: Option<f64>,
     /// Cooperative offered load.
     pub load: Option<f64>,
+    /// The part of digests.
+    #[serde(default)]
+    pub load_digest: Option<f64>,
     /// Relevant pairs.
     pub relevant: u64,
     /// Missed pairs.
@@ -146,11 +149,11 @@ pub struct ArmSummary {
     /// The load by kind.
     pub load_parts: LoadParts,
     /// Congestion price, mean over (tile, cycle) with a host.
-    pub price: Average,
+    pub price: Interval,
     /// Contributors besides the host, mean over (tile, cycle) with a host.
-    pub contributors: Average,
+    pub contributors: Interval,
     /// Size of a digest.
-    pub digest_bytes: Average,
+    pub digest_bytes: Interval,
     /// The same deficit over all vehicles, those without a radio included.
     pub deficit_all: Interval,
     /// Load of mandatory beacons.
@@ -421,8 +424,14 @@ impl ArmSummary {
         let strategy = name.parse::<Arm>().ok().map(|arm| arm.strategy);
         // Parts that an arm cannot have are 0, not unknown.
         let hosted = strategy.is_none_or(Strategy::is_hosted);
-        let if_hosted = |of: fn(&Outcome) -> Share| Average {
-            mean: if hosted { mean(of) } else { Some(0.0) },
+        let zero = Estimate {
+            mean: 0.0,
+            lo: 0.0,
+            hi: 0.0,
+        };
+        let if_hosted = |of: fn(&Outcome) -> Share| match hosted {
+            true => stats::pooled(&shares(of)).into(),
+            false => Interval::from(Some(zero)),
         };
         let part = |of: fn(&Outcome) -> Share| mean(of).or(if hosted { None } else { Some(0.0) });
         let average = |of: fn(&Outcome) -> Share| Average { mean: mean(of) };
@@ -444,7 +453,9 @@ impl ArmSummary {
             deficit_all: stats::pooled(&shares(|o| deficit_share(&o.deficit_all))).into(),
             beacon_load: average(|o| share(&o.beacon_load)),
             busy: average(|o| share(&o.busy)),
-            churn: if_hosted(|o| share(&o.churn)),
+            churn: Average {
+                mean: part(|o| share(&o.churn)),
+            },
             age_s: average(|o| share(&o.age)),
             awareness: ratio(
                 &outcomes
@@ -476,6 +487,7 @@ impl ArmSummary {
                     seed: o.seed,
                     deficit: o.deficit.ratio(),
                     load: o.load.value(),
+                    load_digest: o.load_digest.value(),
                     relevant: o.deficit.relevant,
                     missed: o.deficit.missed,
                 })
