@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use covey_protocol::admission::Admission;
 use covey_protocol::contributor::Contributor;
+use covey_protocol::demand::associate::Accuracy;
 use covey_protocol::demand::{Demand, DemandOptions, Views};
 use covey_protocol::election::{self, Claim};
 use covey_protocol::host::{Host, Inheritance};
@@ -23,12 +24,12 @@ use covey_protocol::parameters::Handover;
 use covey_protocol::policy::{ConditionalCoverage, Plan, Policy, View};
 use covey_protocol::snapshot::Snapshot;
 use covey_protocol::{
-    AgentId, CoverageDigest, Duration, Event, Input, Output, Parameters, Position, Tile,
+    AgentId, CoverageDigest, Duration, Event, Input, ObjectId, Output, Parameters, Position, Tile,
 };
 
 use crate::air::{self, Air, BROADCAST, REPORT};
 use crate::arm::{Arm, PolicyMaker, Strategy};
-use crate::awareness::{BeaconHistory, Speaker, Stamp, Told};
+use crate::awareness::{BeaconHistory, Speaker, Told};
 use crate::cured::Credit;
 use crate::demanded::ContentChoice;
 use crate::observe::{HostView, Observer};
@@ -60,8 +61,9 @@ struct InOffice {
     host: Host<Box<dyn Policy>>,
     /// Beacons heard since the last decision, whose paths are to be told: sender and step.
     news: Vec<(u32, u32)>,
-    /// Objects that a receiver of all broadcasts holds, with the sequence number that last listed them.
-    listed: Vec<(u32, u32)>,
+    /// Objects that a receiver of all broadcasts holds, as the host calls them, with the sequence number that last listed
+    /// them.
+    listed: Vec<(ObjectId, u32)>,
     /// By receiver: one more than the last sequence number received, and the first of the unbroken run up to it.
     following: Vec<(u32, u32)>,
 }
@@ -101,6 +103,14 @@ impl Policy for Watched {
     fn plan(&mut self, view: &View<'_>, admission: &mut Admission) -> Plan {
         self.shown.replace(Some(Snapshot::of_view(view)));
         self.policy.plan(view, admission)
+    }
+
+    fn weighs_coverage(&self) -> bool {
+        self.policy.weighs_coverage()
+    }
+
+    fn association(&self) -> Option<Accuracy> {
+        self.policy.association()
     }
 }
 
@@ -165,6 +175,8 @@ impl Hosted {
             Strategy::Demand | Strategy::DemandRandom | Strategy::DemandDigest => {
                 let mut options = prepared.scenario.demand.clone();
                 options.sensor_range_m = prepared.scenario.sensing.range_m;
+                // Stations tell how well they know where they are.
+                options.position_error_m = prepared.scenario.errors.position_error_m;
                 parameters.digest_every = 0;
                 if arm.strategy == Strategy::DemandDigest {
                     options.views = Views::Digests;
@@ -279,7 +291,6 @@ impl Hosted {
             self.offices[slot].clear();
             self.vacant[slot] = None;
             for host in &mut self.hosts {
-                host.listed.retain(|&(object, _)| object != slot as u32);
                 host.news.retain(|&(sender, _)| sender != slot as u32);
                 if let Some(following) = host.following.get_mut(slot) {
                     *following = (0, 0);

@@ -16,6 +16,7 @@ pub mod calibrate;
 pub mod capture;
 mod cured;
 mod demanded;
+pub mod errors;
 pub mod georeference;
 mod hosted;
 mod metric;

@@ -434,9 +434,9 @@ impl Ledger {
         knowledge: &Knowledge<'_>,
     ) {
         for &slot in &evaluation.sampled {
-            let here = shared.here(slot).state.position;
+            let here = shared.here(slot).truth();
             for &other in &shared.places {
-                if other == slot || shared.here(other).state.position.distance(here) > AWARENESS_M {
+                if other == slot || shared.here(other).truth().distance(here) > AWARENESS_M {
                     continue;
                 }
                 self.outcome.aware[1] += 1;

@@ -615,7 +615,8 @@ impl<'p> Run<'p> {
             if let Kind::Omniscient(omniscient) = &mut run.kind {
                 // Relevance is found only in the measured window and the cycle before it.
                 if self.shared.step + self.shared.prepared.timeline.cycle >= self.warmup {
-                    omniscient.choose(&self.shared, &run.told);
+                    let heard = &self.groups[run.group].heard;
+                    omniscient.choose(&self.shared, &run.told, heard, run.lane);
                 }
                 run.air.offers.clear();
                 let thinning = air::thinning(&self.shared, BROADCAST);
@@ -768,7 +769,7 @@ fn report(shared: &Shared<'_>, sender: u32, objects: &[u32]) -> Report {
         at: shared.now(),
         objects: objects
             .iter()
-            .map(|&object| shared.object(object, shared.sensed_step))
+            .map(|&object| shared.perceived(sender, object, shared.sensed_step))
             .collect(),
     }
 }

@@ -77,7 +77,7 @@ impl Spoken {
             *made = shared.sensed_step + 1;
             objects.clear();
             let seen = shared.seen.of(slot).iter();
-            objects.extend(seen.map(|&object| shared.object(object, shared.sensed_step)));
+            objects.extend(seen.map(|&object| shared.perceived(slot, object, shared.sensed_step)));
         }
         objects
     }
