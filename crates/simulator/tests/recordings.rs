@@ -22,7 +22,7 @@ fn made_up(name: &str, vehicles: u32, seconds: u32) -> PathBuf {
     let plan = Plan {
         vehicles,
         seconds,
-        arms: vec!["proposed@0.4".into(), "cpm-rmr".into()],
+        arms: vec!["proposed@0.4".into(), "cpm-rmr".into(), "demand@0.2".into()],
     };
     synthetic::write(&file, &plan).unwrap();
     file
@@ -125,16 +125,18 @@ fn damage_is_found_and_nothing_panics() {
     let read_all = |bytes: Vec<u8>| -> Result<(), RecordingError> {
         let mut reader = Reader::new(Path::new("x.covey"), Cursor::new(bytes))?;
         reader.world()?;
-        for arm in 0..2 {
+        for arm in 0..3 {
             reader.block(Kind::Tiles, arm, 0)?;
+            reader.curve(arm)?;
         }
         for chunk in reader.chunks() {
             reader.steps(chunk)?;
             reader.relevance(chunk)?;
-            for arm in 0..2 {
+            for arm in 0..3 {
                 reader.arm_cycles(arm, chunk)?;
                 for (cycle, host) in reader.deciders(arm, chunk)? {
                     reader.decision(arm, cycle, host)?;
+                    reader.demand(arm, cycle, host)?;
                 }
             }
         }
