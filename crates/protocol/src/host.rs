@@ -30,7 +30,7 @@ use crate::map::RoadMap;
 use crate::messages::{
     AgentState, Beacon, Broadcast, Content, Message, ObjectState, PathCell, Report,
 };
-use crate::parameters::Parameters;
+use crate::parameters::{BroadcastSize, Parameters};
 use crate::policy::{self, ConditionalCoverage, LastReport, Policy, Repeat, ScopeMember, View};
 use crate::price::Price;
 use crate::risk::RiskMap;
@@ -83,6 +83,7 @@ pub struct Host<P = ConditionalCoverage> {
     price: Price,
     epoch: u32,
     sequence: u32,
+    last_broadcast: LastBroadcast,
     admission: Admission,
     links: LinkQuality,
     occupancy: Option<f64>,
@@ -143,6 +144,7 @@ impl<P: Policy> Host<P> {
             price: Price::new(inheritance.price, parameters.price_step, parameters.target),
             epoch: inheritance.epoch,
             sequence: 0,
+            last_broadcast: LastBroadcast::default(),
             admission: Admission::new(),
             links: LinkQuality::new(Duration::from_seconds(LINK_MEMORY_S)),
             occupancy: None,
@@ -491,7 +493,8 @@ impl<P: Policy> Host<P> {
         };
 
         // The last map serves for contributors not yet heard; candidates are judged by the new one.
-        let costs = Costs::new(parameters, &self.fused, &self.window, &self.map);
+        let counted = self.last_broadcast.counted(parameters.broadcast_counts);
+        let costs = Costs::new(parameters, &self.fused, &self.window, &self.map, counted);
         let mut mean_report = None;
         // Leave-one-out priors on the contributors' own cells.
         let own_priors: Vec<Option<Vec<f64>>> = self
@@ -519,7 +522,8 @@ impl<P: Policy> Host<P> {
             }
             let listed = reports
                 .broadcast_bytes
-                .unwrap_or(new * parameters.object_bytes);
+                .unwrap_or(new * parameters.object_bytes)
+                * counted.listed_share;
             contributors.push(Contributor {
                 id,
                 cells: &member.cells,
@@ -547,7 +551,8 @@ impl<P: Policy> Host<P> {
             candidates: &[],
         };
         self.admission.fuse(&self.rules, &problem);
-        let costs = Costs::new(parameters, &self.fused, &self.window, self.admission.map());
+        let map = self.admission.map();
+        let costs = Costs::new(parameters, &self.fused, &self.window, map, counted);
 
         let mut candidates = Vec::with_capacity(scope.len());
         for s in &scope {
@@ -566,7 +571,8 @@ impl<P: Policy> Host<P> {
                 cells: &member.cells,
                 decoded_fraction: s.beacon_share,
                 report_bytes: parameters.report_bytes(visible).max(least_report),
-                broadcast_bytes: new * parameters.object_bytes + parameters.contributor_bytes,
+                broadcast_bytes: new * parameters.object_bytes * counted.listed_share
+                    + parameters.contributor_bytes,
             });
         }
         let problem = Problem {
@@ -663,6 +669,15 @@ impl<P: Policy> Host<P> {
             Repeat::Fresh => self.fused.list(&self.parameters, self.now),
             Repeat::Picked(ids) => self.fused.list_picked(&self.parameters, ids, self.now),
         };
+        let content = self.parameters.broadcast_content;
+        let listable = self.fused.listable(content).count();
+        self.last_broadcast = LastBroadcast {
+            listed_share: match listable {
+                0 => 1.0,
+                n => listing.objects.len() as f64 / n as f64,
+            },
+            withdrawn: listing.withdrawn.len() as f64,
+        };
         let broadcast = Broadcast {
             host: self.id,
             tile: self.tile,
@@ -712,16 +727,51 @@ struct Speech {
     repeat: Repeat,
 }
 
+/// How a broadcast differed from a full refresh.
+#[derive(Debug, Clone, Copy)]
+struct LastBroadcast {
+    /// Objects listed over those that a full refresh would have listed.
+    listed_share: f64,
+    /// Objects withdrawn.
+    withdrawn: f64,
+}
+
+impl Default for LastBroadcast {
+    /// A full refresh.
+    fn default() -> Self {
+        Self {
+            listed_share: 1.0,
+            withdrawn: 0.0,
+        }
+    }
+}
+
+impl LastBroadcast {
+    /// The broadcast that counts in this decision.
+    fn counted(self, size: BroadcastSize) -> Self {
+        match size {
+            BroadcastSize::FullRefresh => Self::default(),
+            BroadcastSize::LastCycle => self,
+        }
+    }
+}
+
 /// What a broadcast costs, and how many objects the host holds in each cell.
 struct Costs {
-    /// Bytes of the broadcast at full refresh, without what is held through contributors alone.
+    /// Bytes of the broadcast at the size that counts, without what is held through contributors alone.
     base_bytes: f64,
     /// Objects that a full refresh would list, cell by cell of the window, and how many of them count as new.
     objects: Vec<[f64; 2]>,
 }
 
 impl Costs {
-    fn new(parameters: &Parameters, fused: &FusedState, window: &Window, map: &[f64]) -> Self {
+    fn new(
+        parameters: &Parameters,
+        fused: &FusedState,
+        window: &Window,
+        map: &[f64],
+        counted: LastBroadcast,
+    ) -> Self {
         let mut direct = 0.0;
         let mut objects = alloc::vec![[0.0; 2]; window.len()];
         for object in fused.listable(parameters.broadcast_content) {
@@ -736,7 +786,9 @@ impl Costs {
             }
         }
         Self {
-            base_bytes: parameters.message_bytes + parameters.object_bytes * direct,
+            base_bytes: parameters.message_bytes
+                + parameters.object_bytes * direct * counted.listed_share
+                + parameters.withdrawn_bytes * counted.withdrawn,
             objects,
         }
     }
@@ -749,8 +801,7 @@ impl Costs {
 
 fn clear_traces(map: &mut [f64]) {
     for m in map {
-        if *m < NO_COVERAGE {
-            *m = 0.0;
-        }
+        // Without a branch, so that it is done several cells at a time.
+        *m = if *m < NO_COVERAGE { 0.0 } else { *m };
     }
 }

@@ -1,13 +1,11 @@
 //! What all arms of a seed share, step by step: traffic, sight, links, relevance. None of it depends on who transmits.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::time::Instant as Clock;
 
 use covey_protocol::messages::{AgentState, Confidence, ObjectState, PathCell, Size};
 use covey_protocol::{AgentId, Cell, Duration, Instant, ObjectId, Position, Tile};
 use covey_radio::draw::{Draws, Purpose};
-use covey_radio::{Blockage, FadingDraws, LinkGeometry, LinkState, PairFading, PairLink};
+use covey_radio::{Blockage, FadingDraws, LinkGeometry, LinkState, PairLink};
 use covey_traffic::STEP_US;
 use covey_world::paths::{BeaconState, PathBuffer, RelevantPairs, RiskCell};
 use covey_world::sight::{self, Scratch};
@@ -15,6 +13,7 @@ use covey_world::{Frame, Point, VehicleState, paths};
 
 use crate::awareness::{Matrix, Stamp};
 use crate::outcome::Timing;
+use crate::pair_memory::{PairMemory, Vehicle};
 use crate::prepared::Prepared;
 use crate::slots::{NO_SLOT, Slots};
 
@@ -25,28 +24,6 @@ const EQUIPMENT: Purpose = Purpose::custom(1);
 /// After this many steps stamps are counted from a new origin.
 const REBASE_AT: u32 = 60_000;
 const REBASE_BY: u16 = if cfg!(test) { 100 } else { 30_000 };
-
-/// Hashes pairs of vehicle numbers. Nothing depends on the order of the map.
-type Mix = BuildHasherDefault<PairHasher>;
-
-#[derive(Debug, Default)]
-pub(crate) struct PairHasher(u64);
-
-impl Hasher for PairHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.write_u64(u64::from(byte));
-        }
-    }
-
-    fn write_u64(&mut self, word: u64) {
-        self.0 = AgentId(self.0 ^ word).mixed();
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
 
 /// A vehicle's state at one step.
 #[derive(Debug, Clone, Copy, Default)]
@@ -213,8 +190,8 @@ pub(crate) struct Shared<'p> {
     /// Neither sight nor links are wanted.
     pub(crate) blind: bool,
     pub(crate) links: Links,
-    /// Fading by unordered pair, with the step of its last update.
-    fading: HashMap<u64, (PairFading, u32), Mix>,
+    /// Fading by unordered pair.
+    fading: PairMemory,
     relevance: paths::Relevance,
     pub(crate) relevant: RelevantPairs,
     pub(crate) timing: Timing,
@@ -266,7 +243,7 @@ impl<'p> Shared<'p> {
             with_cells,
             blind: false,
             links: Links::default(),
-            fading: HashMap::default(),
+            fading: PairMemory::default(),
             relevance: paths::Relevance::new(
                 prepared.predictor.clone(),
                 prepared.conflicts.clone(),
@@ -494,6 +471,7 @@ impl<'p> Shared<'p> {
             .linked
             .extend(linked.map(|&slot| self.participant[slot as usize]));
         let last_update = self.step.saturating_sub(self.prepared.timeline.beacon);
+        self.fading.begin(self.step, last_update, self.slots.len());
         for &slot in &self.participants {
             let at = self.index[slot as usize];
             observed.links_onward_among(
@@ -503,6 +481,10 @@ impl<'p> Shared<'p> {
                 &mut buffers.onward,
             );
             let vehicle = &self.frame.vehicles[at as usize];
+            self.fading.visit(Vehicle {
+                place: slot,
+                id: vehicle.id.0,
+            });
             for link in &buffers.onward {
                 let other = self.places[link.other as usize];
                 let peer = &self.frame.vehicles[link.other as usize];
@@ -531,17 +513,7 @@ impl<'p> Shared<'p> {
                     Some(error) => PairLink::new(distance, 1.0 - error),
                     None => {
                         let id = peer.id.0;
-                        let (low, high) = (id.min(vehicle.id.0), id.max(vehicle.id.0));
-                        let key = u64::from(low) << 32 | u64::from(high);
-                        let (fading, updated) = self
-                            .fading
-                            .entry(key)
-                            .or_insert((PairFading::default(), self.step));
-                        // A pair that parted begins anew.
-                        if *updated < last_update {
-                            *fading = PairFading::default();
-                        }
-                        *updated = self.step;
+                        let fading = self.fading.of(Vehicle { place: other, id });
                         // The order of the ends must not change from update to update.
                         let (offset, antennas) = if vehicle.id < peer.id {
                             (offset, antennas)
@@ -560,11 +532,6 @@ impl<'p> Shared<'p> {
                     buffers.pairs.push((slot, other, pair));
                 }
             }
-        }
-        // Now and then, so that pairs that parted do not pile up.
-        if self.step.is_multiple_of(20) {
-            let step = self.step;
-            self.fading.retain(|_, entry| entry.1 == step);
         }
         self.tabulate();
     }

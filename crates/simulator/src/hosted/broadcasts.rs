@@ -97,6 +97,7 @@ impl Hosted {
                 let unbroken = |receiver: &u32| host.following[*receiver as usize].1 <= same[0].1;
                 let followers = receivers.iter().copied().filter(unbroken);
                 let message = told.message(shared.step, followers);
+                told.spoken_by(message, Speaker::Host(slot));
                 for &(object, _) in same {
                     if let Some(object) = measured(host, object) {
                         told.tell(message, object, unchanged);
@@ -105,6 +106,7 @@ impl Hosted {
             }
         }
         let message = told.message(shared.step, receivers.iter().copied());
+        told.spoken_by(message, Speaker::Host(slot));
         for object in &broadcast.objects {
             if let Some(slot) = measured(host, object.id) {
                 told.tell(message, slot, stamp(object.sensed_at));
