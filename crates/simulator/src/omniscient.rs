@@ -189,3 +189,42 @@ fn success(shared: &Shared<'_>, from: u32, to: u32) -> f64 {
         0.9 * f64::from(shared.links.links[range.start + at].success)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use covey_protocol::Parameters;
+
+    /// Who reports what of three offers within `budget` bytes: 1 sees objects 5 and 6, 2 sees 5, heard less well.
+    fn planned(budget: f64) -> BTreeMap<u32, Vec<u32>> {
+        let offer = |reporter, object, miss, p| Offer {
+            reporter,
+            object,
+            heard: vec![(miss, p)],
+        };
+        let offers = [
+            offer(2, 5, 0, 0.5),
+            offer(1, 5, 0, 0.9),
+            offer(1, 6, 1, 0.8),
+        ];
+        let miss = |vehicle| Miss { vehicle, left: 1.0 };
+        let mut omniscient = Omniscient::new(0.1);
+        let mut misses = [miss(7), miss(8)];
+        omniscient.fill(&Parameters::default(), budget, &offers, &mut misses);
+        let named: usize = omniscient.commands.iter().map(|c| c.1).sum();
+        assert_eq!(named, omniscient.plan.len());
+        omniscient.plan
+    }
+
+    #[test]
+    fn the_yardstick_fills_its_budget_by_misses_avoided_per_byte() {
+        // The broadcast's header, then a report of 160 bytes with its list entry and 35 for each object.
+        assert!(planned(121.0 + 190.0).is_empty());
+        assert_eq!(planned(121.0 + 195.0), BTreeMap::from([(1, vec![5])]));
+        let both = BTreeMap::from([(1, vec![5, 6])]);
+        assert_eq!(planned(121.0 + 230.0), both);
+        // What is left over goes to the second best teller of what one of ten still misses.
+        let all = BTreeMap::from([(1, vec![5, 6]), (2, vec![5])]);
+        assert_eq!(planned(1_000.0), all);
+    }
+}
