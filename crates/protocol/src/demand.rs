@@ -15,6 +15,7 @@
 //!
 //! Everything is a function of what the host decoded, sensed and carries as a map; nothing else reaches it.
 
+pub mod associate;
 pub mod content;
 pub mod need;
 pub mod scene;
@@ -35,8 +36,9 @@ use crate::policy::{Listing, Plan, Policy, Repeat, View};
 use crate::sorted::SortedMap;
 use crate::time::{Duration, Instant};
 
+use associate::{Accuracy, Identities};
 use need::{Course, Needs};
-use scene::{Body, Scene};
+use scene::{Body, NOMINAL, Scene};
 use select::{Candidate, Listener, Need, Object, Pick, Problem, Selection};
 
 /// Chance that a receiver of this broadcast has followed the host so far that silence about an object tells it something.
@@ -58,6 +60,18 @@ pub enum Views {
     SightLines,
     /// The coverage digests in beacons.
     Digests,
+}
+
+/// How large bodies are taken to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+pub enum BodySizes {
+    /// As messages tell.
+    #[default]
+    True,
+    /// All others are cars of one size, whatever messages tell.
+    Nominal,
 }
 
 /// The numbers of the policy.
@@ -92,6 +106,24 @@ pub struct DemandOptions {
     pub target: Option<f64>,
     /// Where predicted views come from.
     pub views: Views,
+    /// How perceived objects are told apart. Default by association of positions.
+    pub identities: Identities,
+    /// How large bodies are taken to be. Default as messages tell.
+    pub sizes: BodySizes,
+    /// Standard deviation of stations' own positions, per axis, in metres, as stations tell it with their positions; it
+    /// widens the gates of association. Default 0.
+    pub position_error_m: f64,
+}
+
+impl DemandOptions {
+    /// How well positions and sizes in messages can be trusted.
+    #[must_use]
+    pub fn accuracy(&self) -> Accuracy {
+        Accuracy {
+            position_m: self.position_error_m,
+            sizes: self.sizes == BodySizes::True,
+        }
+    }
 }
 
 impl Default for DemandOptions {
@@ -110,6 +142,9 @@ impl Default for DemandOptions {
             request_factor: Some(3.0),
             target: None,
             views: Views::SightLines,
+            identities: Identities::Associated,
+            sizes: BodySizes::True,
+            position_error_m: 0.0,
         }
     }
 }
@@ -198,6 +233,7 @@ impl Demand {
     fn build_scene(&mut self, view: &View<'_>) {
         let now = view.now;
         let course = self.options.course;
+        let nominal = self.options.sizes == BodySizes::Nominal;
         let Some(own) = view.scope.iter().find(|member| member.id == view.host) else {
             self.scene = Scene::default();
             return;
@@ -223,7 +259,7 @@ impl Demand {
                 position: state.position,
                 heading: known.heading,
                 speed: state.velocity.speed(),
-                size: state.size,
+                size: if nominal { NOMINAL } else { state.size },
                 silent: known.announced_at.is_none(),
             };
             (body, now.since(state.sensed_at).seconds())
@@ -566,6 +602,13 @@ impl Policy for Demand {
 
     fn weighs_coverage(&self) -> bool {
         false
+    }
+
+    fn association(&self) -> Option<Accuracy> {
+        match self.options.identities {
+            Identities::Associated => Some(self.options.accuracy()),
+            Identities::True => None,
+        }
     }
 }
 

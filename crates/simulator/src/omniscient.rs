@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::awareness::{Stamp, Told};
+use crate::awareness::{BeaconHistory, Stamp, Told};
 use crate::shared::Shared;
 
 /// Weight of a pair whose vehicle knows the object now: it may lose sight of it within the cycle.
@@ -49,8 +49,15 @@ impl Omniscient {
         }
     }
 
-    /// Plans the next cycle. `known` is what reports told of late; beacons are expected to be lost as links are.
-    pub(crate) fn choose(&mut self, shared: &Shared<'_>, known: &Told) {
+    /// Plans the next cycle. `known` is what reports told of late, `heard` what beacons told in the arm of `lane`; beacons to
+    /// come are expected to be lost as links are.
+    pub(crate) fn choose(
+        &mut self,
+        shared: &Shared<'_>,
+        known: &Told,
+        heard: &BeaconHistory,
+        lane: usize,
+    ) {
         self.plan.clear();
         self.commands.clear();
         let p = &shared.prepared.scenario.protocol;
@@ -73,12 +80,16 @@ impl Omniscient {
             // Who sees it now will see it then.
             let sees = age_us(shared.sensed.at(object, vehicle))
                 .is_some_and(|age| age <= i64::from(timeline.beacon) * covey_traffic::STEP_US);
-            let told = age_us(known.at(object, vehicle))
-                .is_some_and(|age| age + cycle_us <= relevant.deadline_us);
+            let newest = known
+                .at(object, vehicle)
+                .max(heard.at(object, vehicle, lane));
+            let told = age_us(newest).is_some_and(|age| age + cycle_us <= relevant.deadline_us);
             let mut left = if sees || told { HEDGE } else { 1.0 };
             if shared.participant[object as usize] {
-                let beacons = relevant.deadline_us as f64 * 1e-6 / p.beacon_s;
-                left *= (1.0 - success(shared, object, vehicle)).powf(beacons.max(0.0));
+                // Those to come that will be within the deadline then; those that came are known.
+                let seconds = relevant.deadline_us.clamp(0, cycle_us) as f64 * 1e-6;
+                let beacons = (seconds / p.beacon_s + 1e-9).floor();
+                left *= (1.0 - success(shared, object, vehicle)).powf(beacons);
             }
             if left > 1e-3 {
                 by_object
@@ -172,11 +183,9 @@ impl Omniscient {
 fn success(shared: &Shared<'_>, from: u32, to: u32) -> f64 {
     let range = shared.links.range(from);
     let receivers = &shared.links.receivers[range.clone()];
-    receivers
-        .iter()
-        .position(|&other| other == to)
-        .map_or(0.0, |at| {
-            // Collisions at the usual load of the channel.
-            0.9 * f64::from(shared.links.links[range.start + at].success)
-        })
+    // Receivers ascend.
+    receivers.binary_search(&to).map_or(0.0, |at| {
+        // Collisions at the usual load of the channel.
+        0.9 * f64::from(shared.links.links[range.start + at].success)
+    })
 }

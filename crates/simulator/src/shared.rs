@@ -28,11 +28,28 @@ const REBASE_BY: u16 = if cfg!(test) { 100 } else { 30_000 };
 /// A vehicle's state at one step.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Moment {
-    /// In the grid frame, as beacons tell it.
+    /// In the grid frame, as beacons tell it: with the vehicle's own idea of where it is.
     pub(crate) state: AgentState,
+    /// How far that is off the truth.
+    pub(crate) error: [f64; 2],
     /// In the map's plane.
     pub(crate) map: Point,
     pub(crate) map_heading: f64,
+}
+
+impl Moment {
+    /// Where it really is, in the grid frame.
+    pub(crate) fn truth(&self) -> Position {
+        let Position { x, y } = self.state.position;
+        Position::new(x - self.error[0], y - self.error[1])
+    }
+
+    fn displace(&mut self, grid: &covey_world::GridFrame, error: [f64; 2]) {
+        self.error = error;
+        let Position { x, y } = self.state.position;
+        self.state.position = Position::new(x + error[0], y + error[1]);
+        self.map = grid.to_map(Point::new(x + error[0], y + error[1]));
+    }
 }
 
 /// Lists by place, flat.
@@ -360,15 +377,25 @@ impl<'p> Shared<'p> {
         }
         self.participants.clear();
         let grid = &self.prepared.grid;
+        let errors = &self.prepared.scenario.errors;
         let tile_m = self.prepared.scenario.protocol.tile_m;
         let mut moments = std::mem::take(&mut self.ring[self.step as usize % RING]);
         moments.resize(size, Moment::default());
         for (at, (vehicle, &slot)) in self.frame.vehicles.iter().zip(&self.places).enumerate() {
             self.index[slot as usize] = at as u32;
-            let moment = moment(grid, self.prepared.azimuth, vehicle);
-            moments[slot as usize] = moment;
+            let mut moment = moment(grid, self.prepared.azimuth, vehicle);
             let tile = Tile::containing(moment.state.position, tile_m);
             self.tile[slot as usize] = self.prepared.tiles.number(tile);
+            if errors.position_error_m > 0.0 {
+                let before = (self.appeared[slot as usize] < self.step).then(|| {
+                    self.ring[(self.step as usize + RING - 1) % RING][slot as usize].error
+                });
+                moment.displace(
+                    grid,
+                    errors.next(self.seed, vehicle.id.0, self.step, before),
+                );
+            }
+            moments[slot as usize] = moment;
         }
         self.ring[self.step as usize % RING] = moments;
         for slot in 0..size as u32 {
@@ -603,16 +630,32 @@ impl<'p> Shared<'p> {
         }));
     }
 
-    /// An object as it was sensed at a step.
+    /// An object as it was at a step; its position is exact.
     pub(crate) fn object(&self, slot: u32, step: u32) -> ObjectState {
-        let state = &self.moment(slot, step).state;
+        let moment = self.moment(slot, step);
+        let state = &moment.state;
         ObjectState {
             id: ObjectId(u64::from(self.slots.id(slot))),
-            position: state.position,
+            position: moment.truth(),
             velocity: state.velocity(),
             size: state.size,
             sensed_at: self.instant(step),
             confidence: Confidence::FULL,
+        }
+    }
+
+    /// An object as somebody sensed it at a step.
+    pub(crate) fn perceived(&self, observer: u32, object: u32, step: u32) -> ObjectState {
+        let state = self.object(object, step);
+        let errors = &self.prepared.scenario.errors;
+        if errors.are_none() {
+            return state;
+        }
+        let ids = [self.slots.id(observer), self.slots.id(object)];
+        let own = self.moment(observer, step).error;
+        ObjectState {
+            position: errors.perceived(self.seed, ids, step, own, state.position),
+            ..state
         }
     }
 
@@ -641,6 +684,7 @@ fn moment(grid: &covey_world::GridFrame, azimuth: f64, vehicle: &VehicleState) -
                 height: vehicle.body.height,
             },
         },
+        error: [0.0; 2],
         map: vehicle.position,
         map_heading: vehicle.heading,
     }

@@ -13,7 +13,7 @@ use crate::messages::Size;
 /// Side of the cells of the index, in metres.
 const CELL_M: f64 = 20.0;
 /// A car where no size is known.
-const CAR: Size = Size {
+pub const NOMINAL: Size = Size {
     length: 5.0,
     width: 2.0,
     height: 1.6,
@@ -59,9 +59,9 @@ impl Body {
             }
         };
         self.size = Size {
-            length: or(self.size.length, CAR.length),
-            width: or(self.size.width, CAR.width),
-            height: or(self.size.height, CAR.height),
+            length: or(self.size.length, NOMINAL.length),
+            width: or(self.size.width, NOMINAL.width),
+            height: or(self.size.height, NOMINAL.height),
         };
         if let Some(heading) = self.heading {
             let moved = self.speed * seconds.clamp(0.0, 2.0);
@@ -112,6 +112,14 @@ impl Scene {
             }
             if body.heading.is_none() {
                 body.heading = map.and_then(|map| map.lane_heading(body.position));
+            }
+            // Bodies keep to lanes: that puts right what positions have wrong across them.
+            if let (Some(map), Some(heading)) = (map, body.heading)
+                && let Some(on_lane) = map.lane_point(body.position, heading)
+                && on_lane.is_finite()
+                && on_lane.distance(centre) <= radius_m
+            {
+                body.position = on_lane;
             }
             self.add_way(&body, map, reach(&body));
             let heading = body.heading.unwrap_or(0.0);
@@ -453,7 +461,7 @@ mod tests {
         ];
         let scene = scene(&odd);
         assert_eq!(scene.bodies().len(), 1);
-        assert_eq!(scene.bodies()[0].size, CAR);
+        assert_eq!(scene.bodies()[0].size, NOMINAL);
         assert!(scene.way(0).is_empty());
     }
 }
