@@ -593,8 +593,9 @@ impl<'p> Shared<'p> {
                 mark(other, link);
                 first += 1;
             }
-            for word in low..high {
-                let mut set = std::mem::take(&mut present[word]);
+            // Where nothing is marked, nothing is taken.
+            for (word, set) in present.iter_mut().enumerate().take(high).skip(low) {
+                let mut set = std::mem::take(set);
                 while set != 0 {
                     let other = (word * 64) as u32 + set.trailing_zeros();
                     set &= set - 1;
