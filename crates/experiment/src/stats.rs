@@ -31,8 +31,18 @@ pub struct Estimate {
 impl Estimate {
     /// Zero lies in the interval, ends included: the sign is not decided.
     #[must_use]
-    pub fn includes_zero(&self) -> bool {
+    pub fn includes_zero(self) -> bool {
         self.lo <= 0.0 && self.hi >= 0.0
+    }
+
+    /// The same in another unit; `factor` is not negative.
+    #[must_use]
+    pub fn scaled(self, factor: f64) -> Self {
+        Self {
+            mean: self.mean * factor,
+            lo: self.lo * factor,
+            hi: self.hi * factor,
+        }
     }
 }
 
@@ -71,52 +81,75 @@ fn quantile(sorted: &[f64], q: f64) -> f64 {
     }
 }
 
-/// The interval of a statistic of `n` seeds; `statistic` gets the numbers of the seeds drawn. Resamples without a value (nothing
-/// to count in any drawn seed) are left out.
-fn interval(n: usize, statistic: impl Fn(&[usize]) -> Option<f64>) -> Option<(f64, f64)> {
-    let mut seeds = vec![0; n];
-    let mut values = Vec::with_capacity(RESAMPLES as usize);
+/// `count` statistics of `n` seeds, computed together, with the interval of each. `statistics` gets the numbers of the seeds drawn
+/// and a place for each value; a place left at NaN has none. Resamples without a value are left out.
+pub fn estimates(
+    n: usize,
+    count: usize,
+    mut statistics: impl FnMut(&[usize], &mut [f64]),
+) -> Vec<Option<Estimate>> {
+    if n == 0 {
+        return vec![None; count];
+    }
+    let mut seeds: Vec<usize> = (0..n).collect();
+    let mut means = vec![f64::NAN; count];
+    statistics(&seeds, &mut means);
+    let mut values = vec![f64::NAN; count];
+    let mut resampled = vec![Vec::with_capacity(RESAMPLES as usize); count];
     for resample in 0..RESAMPLES {
         for (place, seed) in seeds.iter_mut().enumerate() {
             *seed = drawn(resample, place, n);
         }
-        values.extend(statistic(&seeds));
+        values.fill(f64::NAN);
+        statistics(&seeds, &mut values);
+        for (list, &value) in resampled.iter_mut().zip(&values) {
+            if value.is_finite() {
+                list.push(value);
+            }
+        }
     }
-    if values.is_empty() {
-        return None;
-    }
-    values.sort_by(f64::total_cmp);
-    Some((quantile(&values, TAIL), quantile(&values, 1.0 - TAIL)))
+    means
+        .into_iter()
+        .zip(&mut resampled)
+        .map(|(mean, list)| {
+            list.sort_by(f64::total_cmp);
+            (mean.is_finite() && !list.is_empty()).then(|| Estimate {
+                mean,
+                lo: quantile(list, TAIL),
+                hi: quantile(list, 1.0 - TAIL),
+            })
+        })
+        .collect()
+}
+
+/// A statistic of `n` seeds with its interval; none where it has no value.
+pub fn estimate(n: usize, mut statistic: impl FnMut(&[usize]) -> Option<f64>) -> Option<Estimate> {
+    let found = estimates(n, 1, |seeds, value| {
+        value[0] = statistic(seeds).unwrap_or(f64::NAN);
+    });
+    found.into_iter().next().flatten()
 }
 
 /// The pooled ratio: all parts over all wholes. None where there is nothing to count.
 #[must_use]
 pub fn pooled(shares: &[Share]) -> Option<Estimate> {
-    let ratio = |seeds: &mut dyn Iterator<Item = usize>| {
+    estimate(shares.len(), |seeds| {
         let (mut part, mut whole) = (0.0, 0.0);
-        for seed in seeds {
+        for &seed in seeds {
             part += shares[seed].part;
             whole += shares[seed].whole;
         }
         (whole > 0.0).then(|| part / whole)
-    };
-    let mean = ratio(&mut (0..shares.len()))?;
-    let (lo, hi) = interval(shares.len(), |seeds| ratio(&mut seeds.iter().copied()))?;
-    Some(Estimate { mean, lo, hi })
+    })
 }
 
 /// The mean of one value per seed. None of nothing.
 #[must_use]
 pub fn mean(values: &[f64]) -> Option<Estimate> {
-    if values.is_empty() {
-        return None;
-    }
     let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let (lo, hi) = interval(values.len(), |seeds| {
+    estimate(values.len(), |seeds| {
         Some(seeds.iter().map(|&seed| values[seed]).sum::<f64>() / n)
-    })?;
-    Some(Estimate { mean, lo, hi })
+    })
 }
 
 /// How much better one arm does than another, seed by seed.
@@ -182,6 +215,31 @@ mod tests {
     fn one_seed_has_an_interval_of_no_width() {
         let estimate = mean(&[0.5]).unwrap();
         assert_eq!((estimate.mean, estimate.lo, estimate.hi), (0.5, 0.5, 0.5));
+    }
+
+    #[test]
+    fn several_statistics_see_the_same_seeds_and_those_without_value_are_none() {
+        let values = [1.0, 2.0, 4.0, 7.0, 11.0];
+        let of = |seeds: &[usize]| seeds.iter().map(|&i| values[i]).sum::<f64>() / 5.0;
+        let together = estimates(5, 3, |seeds, places| {
+            places[0] = of(seeds);
+            places[1] = 2.0 * of(seeds);
+        });
+        assert_eq!(together[0], mean(&values));
+        assert_eq!(together[1], mean(&values).map(|e| e.scaled(2.0)));
+        assert_eq!(together[2], None);
+        assert_eq!(estimate(0, |_| Some(1.0)), None);
+        assert_eq!(estimate(3, |_| None), None);
+    }
+
+    #[test]
+    fn the_interval_of_a_mean_is_near_the_normal_one() {
+        let values: Vec<f64> = (0..40).map(|i| f64::from((i * 17) % 40)).collect();
+        let found = mean(&values).unwrap();
+        assert!((found.mean - 19.5).abs() < 1e-9);
+        // Standard deviation of 0..40 is 11.54, of the mean 1.825.
+        assert!((found.lo - (19.5 - 1.96 * 1.825)).abs() < 0.2, "{found:?}");
+        assert!((found.hi - (19.5 + 1.96 * 1.825)).abs() < 0.2, "{found:?}");
     }
 
     #[test]

@@ -98,7 +98,7 @@ impl From<Option<Estimate>> for Difference {
             mean: estimate.map(|e| e.mean),
             lo: estimate.map(|e| e.lo),
             hi: estimate.map(|e| e.hi),
-            includes_zero: estimate.map(|e| e.includes_zero()),
+            includes_zero: estimate.map(stats::Estimate::includes_zero),
         }
     }
 }
@@ -130,6 +130,9 @@ pub struct PerSeed {
     pub deficit: Option<f64>,
     /// Cooperative offered load.
     pub load: Option<f64>,
+    /// The part of digests.
+    #[serde(default)]
+    pub load_digest: Option<f64>,
     /// Relevant pairs.
     pub relevant: u64,
     /// Missed pairs.
@@ -146,11 +149,11 @@ pub struct ArmSummary {
     /// The load by kind.
     pub load_parts: LoadParts,
     /// Congestion price, mean over (tile, cycle) with a host.
-    pub price: Average,
+    pub price: Interval,
     /// Contributors besides the host, mean over (tile, cycle) with a host.
-    pub contributors: Average,
+    pub contributors: Interval,
     /// Size of a digest.
-    pub digest_bytes: Average,
+    pub digest_bytes: Interval,
     /// The same deficit over all vehicles, those without a radio included.
     pub deficit_all: Interval,
     /// Load of mandatory beacons.
@@ -421,8 +424,14 @@ impl ArmSummary {
         let strategy = name.parse::<Arm>().ok().map(|arm| arm.strategy);
         // Parts that an arm cannot have are 0, not unknown.
         let hosted = strategy.is_none_or(Strategy::is_hosted);
-        let if_hosted = |of: fn(&Outcome) -> Share| Average {
-            mean: if hosted { mean(of) } else { Some(0.0) },
+        let zero = Estimate {
+            mean: 0.0,
+            lo: 0.0,
+            hi: 0.0,
+        };
+        let if_hosted = |of: fn(&Outcome) -> Share| match hosted {
+            true => stats::pooled(&shares(of)).into(),
+            false => Interval::from(Some(zero)),
         };
         let part = |of: fn(&Outcome) -> Share| mean(of).or(if hosted { None } else { Some(0.0) });
         let average = |of: fn(&Outcome) -> Share| Average { mean: mean(of) };
@@ -444,7 +453,9 @@ impl ArmSummary {
             deficit_all: stats::pooled(&shares(|o| deficit_share(&o.deficit_all))).into(),
             beacon_load: average(|o| share(&o.beacon_load)),
             busy: average(|o| share(&o.busy)),
-            churn: if_hosted(|o| share(&o.churn)),
+            churn: Average {
+                mean: part(|o| share(&o.churn)),
+            },
             age_s: average(|o| share(&o.age)),
             awareness: ratio(
                 &outcomes
@@ -476,6 +487,7 @@ impl ArmSummary {
                     seed: o.seed,
                     deficit: o.deficit.ratio(),
                     load: o.load.value(),
+                    load_digest: o.load_digest.value(),
                     relevant: o.deficit.relevant,
                     missed: o.deficit.missed,
                 })
@@ -500,7 +512,8 @@ fn sum_of_counts(outcomes: &[&Outcome]) -> Value {
 }
 
 /// The pairs worth comparing among arms of these names: the proposal against both randoms at each allowance and against
-/// mitigation at 0.8, and the steps of the ladder wherever both ends were run.
+/// mitigation at 0.8, the steps of the ladder wherever both ends were run, and choice by demand against all that do not know
+/// more than it does.
 fn pairs(names: &[String]) -> Vec<(&str, &str)> {
     let find = |strategy: Strategy, allowance: f64| {
         let wanted = Arm::at(strategy, allowance).to_string();
@@ -542,6 +555,19 @@ fn pairs(names: &[String]) -> Vec<(&str, &str)> {
                 pairs.push((better, worse));
             }
         }
+    }
+    let arms: Vec<(&str, Strategy)> = names
+        .iter()
+        .filter_map(|name| Some((name.as_str(), name.parse::<Arm>().ok()?.strategy)))
+        .collect();
+    for &(demand, _) in arms.iter().filter(|arm| arm.1 == Strategy::Demand) {
+        let others = arms.iter().filter(|arm| {
+            !matches!(
+                arm.1,
+                Strategy::Demand | Strategy::Omniscient | Strategy::Oracle
+            )
+        });
+        pairs.extend(others.map(|&(other, _)| (demand, other)));
     }
     pairs
 }

@@ -22,12 +22,15 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::admission::{Admission, Candidate, Contributor, Problem, Rules, sum_columns};
+use crate::demand::associate::Association;
 use crate::grid::{Cell, Tile, Window};
 use crate::ids::{AgentId, ObjectId};
 use crate::link::LinkQuality;
 use crate::map::RoadMap;
-use crate::messages::{AgentState, Beacon, Broadcast, Content, Message, PathCell, Report};
-use crate::parameters::Parameters;
+use crate::messages::{
+    AgentState, Beacon, Broadcast, Content, Message, ObjectState, PathCell, Report,
+};
+use crate::parameters::{BroadcastSize, Parameters};
 use crate::policy::{self, ConditionalCoverage, LastReport, Policy, Repeat, ScopeMember, View};
 use crate::price::Price;
 use crate::risk::RiskMap;
@@ -80,10 +83,13 @@ pub struct Host<P = ConditionalCoverage> {
     price: Price,
     epoch: u32,
     sequence: u32,
+    last_broadcast: LastBroadcast,
     admission: Admission,
     links: LinkQuality,
     occupancy: Option<f64>,
     map_data: Option<Arc<dyn RoadMap>>,
+    /// Tells perceived objects apart where the policy asks for it.
+    tracks: Option<Association>,
     outputs: VecDeque<Output>,
     wake_told: Option<Instant>,
 }
@@ -115,6 +121,7 @@ impl<P: Policy> Host<P> {
     ) -> Self {
         let inheritance = inheritance.unwrap_or_default();
         let window = Window::around(tile, parameters.tile_m, parameters.cell_m);
+        let tracks = policy.association().map(Association::new);
         let mut host = Self {
             rules: parameters.rules(),
             policy,
@@ -137,10 +144,12 @@ impl<P: Policy> Host<P> {
             price: Price::new(inheritance.price, parameters.price_step, parameters.target),
             epoch: inheritance.epoch,
             sequence: 0,
+            last_broadcast: LastBroadcast::default(),
             admission: Admission::new(),
             links: LinkQuality::new(Duration::from_seconds(LINK_MEMORY_S)),
             occupancy: None,
             map_data: None,
+            tracks,
             outputs: VecDeque::new(),
             wake_told: None,
             parameters: parameters.clone(),
@@ -193,6 +202,13 @@ impl<P: Policy> Host<P> {
         self.epoch
     }
 
+    /// The id that the newest state of an object came with, where the host holds it: what the reporter calls the object that
+    /// the host lists under `object`. The two differ where the host tells objects apart by itself.
+    #[must_use]
+    pub fn source_of(&self, object: ObjectId) -> Option<ObjectId> {
+        self.fused.source_of(object)
+    }
+
     /// Since when it has been in office.
     #[must_use]
     pub fn in_office_since(&self) -> Instant {
@@ -227,6 +243,10 @@ impl<P: Policy> Host<P> {
             Input::Moved(state) => {
                 if state.is_finite() {
                     self.own = *state;
+                    if let Some(tracks) = &mut self.tracks {
+                        let own = tracks.announce(self.id.into(), state, self.now);
+                        own.into_iter().for_each(|seen| self.fused.drop(seen));
+                    }
                 }
             }
             Input::Sensed { objects, cells } => {
@@ -236,8 +256,17 @@ impl<P: Policy> Host<P> {
                     .extend(cells.iter().filter_map(|&cell| window.index(cell)));
                 self.own_cells.sort_unstable();
                 self.own_cells.dedup();
-                for state in objects.iter().filter(|o| o.sensed_at <= self.now) {
-                    self.fused.sensed(state);
+                let now = self.now;
+                let past = objects.iter().filter(|o| o.sensed_at <= now);
+                match &mut self.tracks {
+                    None => past.for_each(|state| self.fused.sensed(state, state.id)),
+                    Some(tracks) => {
+                        let past: Vec<ObjectState> = past.copied().collect();
+                        let labels = tracks.label(Some(self.id.into()), &past, true);
+                        for (state, label) in labelled(&past, &labels) {
+                            self.fused.sensed(&label, state.id);
+                        }
+                    }
                 }
             }
             Input::Beacon(beacon) => self.hear(beacon),
@@ -294,6 +323,10 @@ impl<P: Policy> Host<P> {
         let due = member.hear(beacon, interval, &self.window);
         let distance = beacon.state.position.distance(self.own.position);
         self.links.count(distance, f64::from(due), 1.0);
+        if let Some(tracks) = &mut self.tracks {
+            let seen = tracks.announce(beacon.sender.into(), &beacon.state, beacon.at);
+            seen.into_iter().for_each(|seen| self.fused.drop(seen));
+        }
         self.fused.announced(beacon);
     }
 
@@ -301,6 +334,17 @@ impl<P: Policy> Host<P> {
         if report.sender == self.id || report.at > self.now {
             return;
         }
+        let objects: Vec<(ObjectState, ObjectId)> = match &mut self.tracks {
+            None => report.objects.iter().map(|o| (*o, o.id)).collect(),
+            Some(tracks) => {
+                let past = |o: &&ObjectState| o.sensed_at <= self.now;
+                let past: Vec<ObjectState> = report.objects.iter().filter(past).copied().collect();
+                let labels = tracks.label(Some(report.sender.into()), &past, true);
+                labelled(&past, &labels)
+                    .map(|(state, label)| (label, state.id))
+                    .collect()
+            }
+        };
         if let Some(member) = self.members.get_mut(report.sender)
             && member.reports.at.is_none_or(|at| report.at > at)
         {
@@ -308,13 +352,13 @@ impl<P: Policy> Host<P> {
             member.reports.objects = report.objects.len();
             let ids = &mut member.reports.ids;
             ids.clear();
-            ids.extend(report.objects.iter().map(|object| object.id));
+            ids.extend(objects.iter().map(|(object, _)| object.id));
             ids.sort_unstable();
             ids.dedup();
             member.reports.sensed_at = report.objects.iter().map(|o| o.sensed_at).min();
         }
-        for state in report.objects.iter().filter(|o| o.sensed_at <= self.now) {
-            self.fused.reported(report.sender, state);
+        for (state, source) in objects.iter().filter(|(o, _)| o.sensed_at <= self.now) {
+            self.fused.reported(report.sender, state, *source);
         }
     }
 
@@ -324,8 +368,16 @@ impl<P: Policy> Host<P> {
         if broadcast.host == self.id || broadcast.at < self.decided || broadcast.at > self.now {
             return;
         }
+        if let Some(tracks) = &mut self.tracks {
+            let labels = tracks.label(None, &broadcast.objects, false);
+            for (_, state) in labelled(&broadcast.objects, &labels) {
+                self.fused.overheard(&state);
+            }
+        }
         for object in &broadcast.objects {
-            self.fused.overheard(object);
+            if self.tracks.is_none() {
+                self.fused.overheard(object);
+            }
             if object.sensed_at >= broadcast.cycle_start
                 && let Some(cell) = Cell::containing(object.position, self.parameters.cell_m)
                 && let Some(at) = self.window.index(cell)
@@ -362,6 +414,9 @@ impl<P: Policy> Host<P> {
         let now = self.now;
         self.members
             .retain(|_, member| now.since(member.heard_at) <= soft_state);
+        if let Some(tracks) = &mut self.tracks {
+            tracks.forget(now, soft_state);
+        }
         let gone: Vec<AgentId> = self
             .contributors
             .iter()
@@ -438,7 +493,8 @@ impl<P: Policy> Host<P> {
         };
 
         // The last map serves for contributors not yet heard; candidates are judged by the new one.
-        let costs = Costs::new(parameters, &self.fused, &self.window, &self.map);
+        let counted = self.last_broadcast.counted(parameters.broadcast_counts);
+        let costs = Costs::new(parameters, &self.fused, &self.window, &self.map, counted);
         let mut mean_report = None;
         // Leave-one-out priors on the contributors' own cells.
         let own_priors: Vec<Option<Vec<f64>>> = self
@@ -466,7 +522,8 @@ impl<P: Policy> Host<P> {
             }
             let listed = reports
                 .broadcast_bytes
-                .unwrap_or(new * parameters.object_bytes);
+                .unwrap_or(new * parameters.object_bytes)
+                * counted.listed_share;
             contributors.push(Contributor {
                 id,
                 cells: &member.cells,
@@ -494,7 +551,8 @@ impl<P: Policy> Host<P> {
             candidates: &[],
         };
         self.admission.fuse(&self.rules, &problem);
-        let costs = Costs::new(parameters, &self.fused, &self.window, self.admission.map());
+        let map = self.admission.map();
+        let costs = Costs::new(parameters, &self.fused, &self.window, map, counted);
 
         let mut candidates = Vec::with_capacity(scope.len());
         for s in &scope {
@@ -513,7 +571,8 @@ impl<P: Policy> Host<P> {
                 cells: &member.cells,
                 decoded_fraction: s.beacon_share,
                 report_bytes: parameters.report_bytes(visible).max(least_report),
-                broadcast_bytes: new * parameters.object_bytes + parameters.contributor_bytes,
+                broadcast_bytes: new * parameters.object_bytes * counted.listed_share
+                    + parameters.contributor_bytes,
             });
         }
         let problem = Problem {
@@ -610,6 +669,15 @@ impl<P: Policy> Host<P> {
             Repeat::Fresh => self.fused.list(&self.parameters, self.now),
             Repeat::Picked(ids) => self.fused.list_picked(&self.parameters, ids, self.now),
         };
+        let content = self.parameters.broadcast_content;
+        let listable = self.fused.listable(content).count();
+        self.last_broadcast = LastBroadcast {
+            listed_share: match listable {
+                0 => 1.0,
+                n => listing.objects.len() as f64 / n as f64,
+            },
+            withdrawn: listing.withdrawn.len() as f64,
+        };
         let broadcast = Broadcast {
             host: self.id,
             tile: self.tile,
@@ -635,6 +703,23 @@ impl<P: Policy> Host<P> {
     }
 }
 
+/// Each state with its copy under the label that it got, where it got one.
+fn labelled<'a>(
+    states: &'a [ObjectState],
+    labels: &'a [Option<ObjectId>],
+) -> impl Iterator<Item = (&'a ObjectState, ObjectState)> {
+    let pairs = states.iter().zip(labels);
+    pairs.filter_map(|(state, label)| {
+        Some((
+            state,
+            ObjectState {
+                id: (*label)?,
+                ..*state
+            },
+        ))
+    })
+}
+
 /// What a plan says of the broadcast.
 struct Speech {
     content: Content,
@@ -642,16 +727,51 @@ struct Speech {
     repeat: Repeat,
 }
 
+/// How a broadcast differed from a full refresh.
+#[derive(Debug, Clone, Copy)]
+struct LastBroadcast {
+    /// Objects listed over those that a full refresh would have listed.
+    listed_share: f64,
+    /// Objects withdrawn.
+    withdrawn: f64,
+}
+
+impl Default for LastBroadcast {
+    /// A full refresh.
+    fn default() -> Self {
+        Self {
+            listed_share: 1.0,
+            withdrawn: 0.0,
+        }
+    }
+}
+
+impl LastBroadcast {
+    /// The broadcast that counts in this decision.
+    fn counted(self, size: BroadcastSize) -> Self {
+        match size {
+            BroadcastSize::FullRefresh => Self::default(),
+            BroadcastSize::LastCycle => self,
+        }
+    }
+}
+
 /// What a broadcast costs, and how many objects the host holds in each cell.
 struct Costs {
-    /// Bytes of the broadcast at full refresh, without what is held through contributors alone.
+    /// Bytes of the broadcast at the size that counts, without what is held through contributors alone.
     base_bytes: f64,
     /// Objects that a full refresh would list, cell by cell of the window, and how many of them count as new.
     objects: Vec<[f64; 2]>,
 }
 
 impl Costs {
-    fn new(parameters: &Parameters, fused: &FusedState, window: &Window, map: &[f64]) -> Self {
+    fn new(
+        parameters: &Parameters,
+        fused: &FusedState,
+        window: &Window,
+        map: &[f64],
+        counted: LastBroadcast,
+    ) -> Self {
         let mut direct = 0.0;
         let mut objects = alloc::vec![[0.0; 2]; window.len()];
         for object in fused.listable(parameters.broadcast_content) {
@@ -666,7 +786,9 @@ impl Costs {
             }
         }
         Self {
-            base_bytes: parameters.message_bytes + parameters.object_bytes * direct,
+            base_bytes: parameters.message_bytes
+                + parameters.object_bytes * direct * counted.listed_share
+                + parameters.withdrawn_bytes * counted.withdrawn,
             objects,
         }
     }
@@ -679,8 +801,7 @@ impl Costs {
 
 fn clear_traces(map: &mut [f64]) {
     for m in map {
-        if *m < NO_COVERAGE {
-            *m = 0.0;
-        }
+        // Without a branch, so that it is done several cells at a time.
+        *m = if *m < NO_COVERAGE { 0.0 } else { *m };
     }
 }

@@ -19,6 +19,19 @@ pub enum BroadcastContent {
     SilentOnly,
 }
 
+/// At which size the allowance and the price count a host's broadcast.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+pub enum BroadcastSize {
+    /// As if it listed every object: the allowance holds in every cycle, whatever changes.
+    #[default]
+    FullRefresh,
+    /// As the last one was: with the share of objects that it listed, and what it withdrew. More contributors fit between two
+    /// full refreshes, and some are shed after each.
+    LastCycle,
+}
+
 /// The parameters of the protocol. "Letter" is the research letter that the protocol comes from; "reading" is how this
 /// project reads a point that the letter leaves open (docs/readings.md).
 #[derive(Debug, Clone, PartialEq)]
@@ -86,6 +99,8 @@ pub struct Parameters {
     pub silence_refreshes: bool,
     /// What broadcasts carry. Default all fresh objects; reading 20.
     pub broadcast_content: BroadcastContent,
+    /// At which size broadcasts count against the allowance. Default at full refresh; reading 12.
+    pub broadcast_counts: BroadcastSize,
     /// Reports carry only objects that send no beacon. Default false; reading 18.
     pub report_silent_only: bool,
     /// Every how many beacons a digest is sent; 0 for none. Default 1; letter (each beacon carries a digest), reading 32.
@@ -165,6 +180,7 @@ impl Default for Parameters {
             changed_m_per_s: 0.1,
             silence_refreshes: true,
             broadcast_content: BroadcastContent::All,
+            broadcast_counts: BroadcastSize::FullRefresh,
             report_silent_only: false,
             digest_every: 1,
             report_window: 10,

@@ -12,6 +12,8 @@ use covey_protocol::{Duration, Instant, ObjectId, Parameters};
 use crate::awareness::{BeaconHistory, Stamp, Told};
 use crate::shared::Shared;
 
+/// For so many steps an object is taken to be told of by the same station.
+const TELLER_STEPS: u32 = 200;
 /// Beyond this nobody that a contributor could help is looked for, in metres.
 const AROUND_M: f64 = 300.0;
 
@@ -77,14 +79,24 @@ impl ContentChoice {
         self.heard.sort_unstable_by_key(|heard| heard.id);
         self.told.clear();
         for &object in &shared.places {
-            if shared.here(object).state.position.distance(here.position) > AROUND_M {
+            if shared.here(object).truth().distance(here.position) > AROUND_M {
                 continue;
             }
             let stamp = known.at(object, slot);
             if object == slot || !recent(stamp) {
                 continue;
             }
-            let state = shared.object(object, shared.step_of(stamp));
+            let step = shared.step_of(stamp);
+            let mut state = shared.object(object, step);
+            let errors = &shared.prepared.scenario.errors;
+            if errors.position_error_m > 0.0 {
+                // Who told it is not kept: somebody else, with an error of its own.
+                let teller = u32::MAX - shared.slots.id(object);
+                let long_ago = step - step % TELLER_STEPS;
+                let own = errors.next(shared.seed, teller, long_ago, None);
+                let ids = [teller, shared.slots.id(object)];
+                state.position = errors.perceived(shared.seed, ids, step, own, state.position);
+            }
             self.told.push((state, state.sensed_at));
         }
         self.told.sort_unstable_by_key(|(state, _)| state.id);

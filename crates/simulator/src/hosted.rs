@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use covey_protocol::admission::Admission;
 use covey_protocol::contributor::Contributor;
+use covey_protocol::demand::associate::Accuracy;
 use covey_protocol::demand::snapshot::DemandSnapshot;
 use covey_protocol::demand::{Demand, DemandOptions, Views};
 use covey_protocol::election::{self, Claim};
@@ -24,12 +25,13 @@ use covey_protocol::parameters::Handover;
 use covey_protocol::policy::{ConditionalCoverage, Plan, Policy, View};
 use covey_protocol::snapshot::Snapshot;
 use covey_protocol::{
-    AgentId, CoverageDigest, Duration, Event, Input, Output, Parameters, Position, Tile,
+    AgentId, CoverageDigest, Duration, Event, Input, ObjectId, Output, Parameters, Position, Tile,
 };
 
 use crate::air::{self, Air, BROADCAST, REPORT};
 use crate::arm::{Arm, PolicyMaker, Strategy};
-use crate::awareness::{BeaconHistory, Stamp, Told};
+use crate::awareness::{BeaconHistory, Speaker, Told};
+use crate::cured::Credit;
 use crate::demanded::ContentChoice;
 use crate::observe::{HostView, Observer, Shown};
 use crate::outcome::{Binding, Outcome};
@@ -60,8 +62,9 @@ struct InOffice {
     host: Host<Box<dyn Policy>>,
     /// Beacons heard since the last decision, whose paths are to be told: sender and step.
     news: Vec<(u32, u32)>,
-    /// Objects that a receiver of all broadcasts holds, with the sequence number that last listed them.
-    listed: Vec<(u32, u32)>,
+    /// Objects that a receiver of all broadcasts holds, as the host calls them, with the sequence number that last listed
+    /// them.
+    listed: Vec<(ObjectId, u32)>,
     /// By receiver: one more than the last sequence number received, and the first of the unbroken run up to it.
     following: Vec<(u32, u32)>,
 }
@@ -107,6 +110,10 @@ impl Policy for Watched<Box<dyn Policy>> {
     fn weighs_coverage(&self) -> bool {
         self.policy.weighs_coverage()
     }
+
+    fn association(&self) -> Option<Accuracy> {
+        self.policy.association()
+    }
 }
 
 impl Policy for Watched<Demand> {
@@ -125,6 +132,10 @@ impl Policy for Watched<Demand> {
 
     fn weighs_coverage(&self) -> bool {
         self.policy.weighs_coverage()
+    }
+
+    fn association(&self) -> Option<Accuracy> {
+        self.policy.association()
     }
 }
 
@@ -154,6 +165,8 @@ pub(crate) struct Hosted {
     /// Reports of this step, with their bytes and the places of their objects.
     reports: Vec<(u32, Report, u32)>,
     pub(crate) served: Vec<Served>,
+    /// What decisions are good for.
+    pub(crate) credit: Credit,
     receivers: Vec<u32>,
     /// How contributors choose what to say, where the arm leaves that to them.
     content: Option<ContentChoice>,
@@ -187,6 +200,8 @@ impl Hosted {
             Strategy::Demand | Strategy::DemandRandom | Strategy::DemandDigest => {
                 let mut options = prepared.scenario.demand.clone();
                 options.sensor_range_m = prepared.scenario.sensing.range_m;
+                // Stations tell how well they know where they are.
+                options.position_error_m = prepared.scenario.errors.position_error_m;
                 parameters.digest_every = 0;
                 if arm.strategy == Strategy::DemandDigest {
                     options.views = Views::Digests;
@@ -214,6 +229,7 @@ impl Hosted {
             vacant: Vec::new(),
             reports: Vec::new(),
             served: Vec::new(),
+            credit: Credit::default(),
             receivers: Vec::new(),
             content,
         }
@@ -312,7 +328,6 @@ impl Hosted {
             self.offices[slot].clear();
             self.vacant[slot] = None;
             for host in &mut self.hosts {
-                host.listed.retain(|&(object, _)| object != slot as u32);
                 host.news.retain(|&(sender, _)| sender != slot as u32);
                 if let Some(following) = host.following.get_mut(slot) {
                     *following = (0, 0);
@@ -474,6 +489,7 @@ impl Hosted {
             );
             *receptions += (receivers.len() * report.objects.len()) as u64;
             let message = told.message(shared.step, receivers.iter().copied());
+            told.spoken_by(message, Speaker::Reporter(*sender));
             let mut by_report = self.reported.as_mut().map(|reported| {
                 let message = reported.message(shared.step, receivers.iter().copied());
                 (reported, message)
@@ -545,6 +561,7 @@ impl Hosted {
         retention: Option<&mut Vec<u64>>,
     ) -> Vec<(u32, Broadcast, u32)> {
         self.served.clear();
+        self.credit.begin(shared);
         let now = shared.now();
         let thinning = air::thinning(shared, BROADCAST);
         let mut broadcasts = Vec::with_capacity(self.hosts.len());
@@ -591,6 +608,8 @@ impl Hosted {
                                 }
                             }
                         }
+                        self.credit
+                            .decided(agent, &decision, host.scores(), host.contributors());
                         self.served.push(Served {
                             tile: *tile,
                             host: agent.0,

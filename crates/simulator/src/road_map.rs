@@ -74,6 +74,19 @@ impl RoadMap for CarriedMap {
         }
     }
 
+    fn lane_point(&self, position: Position, heading: f64) -> Option<Position> {
+        let p = self.to_map(position);
+        let (lane, at) = self.matcher.match_lane(p, heading + self.azimuth)?;
+        let lane = &self.network.lanes[lane.index()];
+        let scale = if lane.length > 0.0 {
+            lane.shape.length() / lane.length
+        } else {
+            1.0
+        };
+        let p = self.grid.to_grid(lane.shape.point_at(at * scale));
+        Some(Position::new(p.x, p.y))
+    }
+
     fn lane_heading(&self, position: Position) -> Option<f64> {
         let p = self.to_map(position);
         let mut best: Option<(f64, f64)> = None;

@@ -7,13 +7,12 @@
 //! What is missing in a summary is left out of the page and said to be missing; nothing makes it fail.
 
 mod answer;
-mod bootstrap;
 mod draw;
 mod figures;
 mod findings;
 mod html;
-mod letter;
 mod page;
+mod paired;
 mod parameters;
 mod series;
 mod view;

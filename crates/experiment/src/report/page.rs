@@ -9,7 +9,8 @@ use super::findings::{self, Finding, Verdict};
 use super::html::{Table, paragraph};
 use super::series::Series;
 use super::view::{ArmView, View, arm_at, number};
-use super::{Input, Report, answer, letter, parameters};
+use super::{Input, Report, answer, parameters};
+use crate::letter;
 
 /// A section: where links go, its title, what it holds.
 struct Section {
@@ -63,15 +64,15 @@ impl Page<'_> {
         };
         self.files.push((figure.file.to_string(), figure.svg()));
         let number = figure.file.split('-').next().unwrap_or_default();
-        let caveat = if self.view.quick {
-            " Quick run: intervals are not meaningful."
-        } else {
-            ""
-        };
+        let caveat = self
+            .view
+            .caveat()
+            .map_or_else(String::new, |caveat| format!(" {caveat}"));
         format!(
-            "<figure id=\"figure-{number}\">\n{}<figcaption><b>Figure {number}.</b> {}{caveat}</figcaption>\n</figure>\n",
+            "<figure id=\"figure-{number}\">\n{}<figcaption><b>Figure {number}.</b> {}{}</figcaption>\n</figure>\n",
             figure.inline(),
-            escape(caption)
+            escape(caption),
+            escape(&caveat)
         )
     }
 
@@ -83,7 +84,7 @@ impl Page<'_> {
              no more deficit and no more load in the means, and less of one.",
             "No arm of this summary has both a deficit and a load.",
         );
-        let mut table = Table::new(&[
+        let mut head = vec![
             "arm",
             "#deficit, %",
             "#of all vehicles, %",
@@ -92,7 +93,12 @@ impl Page<'_> {
             "#price",
             "#contri\u{ad}butors",
             "dominated by",
-        ]);
+        ];
+        let path = self.view.arms.iter().any(|a| a.path_coverage.is_some());
+        if path {
+            head.push("#own path seen, %");
+        }
+        let mut table = Table::new(&head);
         for arm in &self.view.arms {
             let host = |value: Option<f64>, decimals| {
                 if arm.hosted() {
@@ -101,7 +107,7 @@ impl Page<'_> {
                     String::new()
                 }
             };
-            table.row(vec![
+            let mut row = vec![
                 arm.name.clone(),
                 arm.deficit
                     .map_or_else(dash, |value| with_interval(value.scaled(100.0), 2, "")),
@@ -109,16 +115,26 @@ impl Page<'_> {
                 arm.load
                     .map_or_else(dash, |value| with_interval(value, 3, "")),
                 load_parts(arm),
-                host(arm.price, 3),
+                host(arm.price.map(|price| price.mean), 3),
                 host(arm.contributors, 1),
                 if arm.strategy == "oracle" {
                     String::new()
                 } else {
                     self.view.dominated_by(arm).unwrap_or_default().to_string()
                 },
-            ]);
+            ];
+            if path {
+                row.push(shown(arm.path_coverage.map(|x| 100.0 * x), 1));
+            }
+            table.row(row);
         }
         body.push_str(&table.folded("Values of all arms"));
+        if path {
+            body.push_str(&paragraph(
+                "Own path seen: share of 5 m cells on participants' own paths of the next 5 s that they see themselves, or that a sender \
+                 or host whose message they decoded sees, in time (reading 40); a secondary metric that the letter names and never uses.",
+            ));
+        }
         self.section("pareto", "1. Deficit over load", body);
     }
 
@@ -161,7 +177,9 @@ impl Page<'_> {
                         pair.relative
                             .is_some_and(super::view::Interval::includes_zero),
                     ),
-                    letter::reduction(&better, &worse).map_or_else(dash, |x| plain(100.0 * x, 0)),
+                    letter::paired(&better, &worse)
+                        .and_then(|pair| pair.relative)
+                        .map_or_else(dash, |x| plain(100.0 * x, 0)),
                 ]);
             }
         }
@@ -208,7 +226,7 @@ impl Page<'_> {
             let step = below
                 .and_then(|below| self.view.pair(arm, below))
                 .and_then(|pair| pair.points);
-            let theirs = below.and_then(|below| letter::step(arm, below));
+            let theirs = below.and_then(|below| letter::paired(arm, below)?.points);
             table.row(vec![
                 label.to_string(),
                 arm.to_string(),
@@ -357,7 +375,7 @@ impl Page<'_> {
     }
 
     fn finding_table(&self, findings: &[Finding]) -> String {
-        let mut table = Table::new(&["the letter", "this run", "verdict", "why"]);
+        let mut table = Table::new(&["the letter", "this run", "verdict", "why", "rule"]);
         let known = findings
             .iter()
             .filter(|finding| finding.verdict != Verdict::NotRun);
@@ -373,6 +391,7 @@ impl Page<'_> {
                 finding.ours.clone(),
                 format!("{}{}", mark(finding.verdict), finding.verdict.text()),
                 why,
+                finding.rule.to_string(),
             ]);
         }
         table.html()
@@ -556,7 +575,7 @@ impl Page<'_> {
         );
         if self.view.quick {
             let remark = self.view.raw["intervals"]["remark"].as_str().unwrap_or(
-                "A quick run or one of few seeds: good to see that everything works, not to conclude from.",
+                "Too few seeds, or too short: good to see that everything works, not to conclude from.",
             );
             html.push_str(&format!(
                 "<div class=\"warning\" role=\"note\"><strong>Intervals are not meaningful.</strong>{}</div>\n",

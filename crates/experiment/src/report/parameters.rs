@@ -164,6 +164,7 @@ fn by_name(group: &str, last: &str) -> (&'static str, &'static str) {
             "changed_m" | "changed_m_per_s" | "silence_refreshes" | "broadcast_content"
             | "withdrawn_bytes",
         ) => ("", "reading 20"),
+        (_, "broadcast_counts") => ("", "reading 12"),
         (_, "report_silent_only") => ("", "reading 18"),
         (_, "digest_every") => ("beacons", "letter; reading 32"),
         (_, "report_window") => ("cycles", "reading 38"),

@@ -9,7 +9,7 @@ use covey_simulator::outcome::Misses;
 use covey_simulator::{CycleRow, Outcome, Timing};
 use serde::{Deserialize, Serialize};
 
-use super::bootstrap;
+use crate::stats;
 
 /// Points of a series over time are means over this long, in seconds.
 const TIME_BIN_S: f64 = 1.0;
@@ -337,10 +337,7 @@ fn cured(arm: &str, seeds: &BTreeMap<u64, RunPart>) -> Option<ArmCured> {
         .values()
         .filter_map(|run| spearman(&run.cured))
         .collect();
-    let rank_correlation = bootstrap::interval(correlations.len(), |drawn| {
-        Some(drawn.iter().map(|&i| correlations[i]).sum::<f64>() / drawn.len() as f64)
-    })
-    .map(|found| [found.mean, found.lo, found.hi]);
+    let rank_correlation = stats::mean(&correlations).map(|found| [found.mean, found.lo, found.hi]);
     Some(ArmCured {
         arm: arm.to_string(),
         admissions: all.len() as u64,
@@ -356,7 +353,7 @@ fn cured_bin(group: &[(f64, f64, usize)], seeds: usize) -> CuredBin {
         by_seed[seed].0 += cured;
         by_seed[seed].1 += 1.0;
     }
-    let found = bootstrap::interval(seeds, |drawn| {
+    let found = stats::estimate(seeds, |drawn| {
         let (sum, count) = drawn.iter().fold((0.0, 0.0), |sum, &i| {
             (sum.0 + by_seed[i].0, sum.1 + by_seed[i].1)
         });

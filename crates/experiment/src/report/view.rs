@@ -5,28 +5,10 @@
 
 use serde_json::Value;
 
+use crate::stats::FEWEST_SEEDS;
+
 /// A mean with its 95 % interval.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Interval {
-    pub(crate) mean: f64,
-    pub(crate) lo: f64,
-    pub(crate) hi: f64,
-}
-
-impl Interval {
-    pub(crate) fn scaled(self, factor: f64) -> Self {
-        Self {
-            mean: self.mean * factor,
-            lo: self.lo * factor,
-            hi: self.hi * factor,
-        }
-    }
-
-    /// Neither end lies strictly on one side of zero.
-    pub(crate) fn includes_zero(self) -> bool {
-        self.lo <= 0.0 && self.hi >= 0.0
-    }
-}
+pub(crate) use crate::stats::Estimate as Interval;
 
 /// One seed of one arm.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,6 +17,8 @@ pub(crate) struct SeedRow {
     pub(crate) load: f64,
     pub(crate) relevant: f64,
     pub(crate) missed: f64,
+    /// The load of digests.
+    pub(crate) digest_load: Option<f64>,
 }
 
 /// One arm.
@@ -50,9 +34,11 @@ pub(crate) struct ArmView {
     pub(crate) digest_load: Option<f64>,
     pub(crate) reports_load: Option<f64>,
     pub(crate) broadcast_load: Option<f64>,
-    pub(crate) price: Option<f64>,
+    pub(crate) price: Option<Interval>,
     pub(crate) contributors: Option<f64>,
-    pub(crate) digest_bytes: Option<f64>,
+    pub(crate) digest_bytes: Option<Interval>,
+    /// Share of 5 m cells on own paths seen in time, where it was counted.
+    pub(crate) path_coverage: Option<f64>,
     /// By seed, ascending.
     pub(crate) seeds: Vec<SeedRow>,
 }
@@ -108,9 +94,6 @@ const ORDER: [&str; 10] = [
     "oracle",
 ];
 
-/// Fewer seeds than this give intervals that mean nothing.
-const FEWEST_SEEDS: usize = 5;
-
 impl<'a> View<'a> {
     pub(crate) fn new(raw: &'a Value) -> Self {
         let mut arms: Vec<ArmView> = raw["arms"]
@@ -162,6 +145,19 @@ impl<'a> View<'a> {
             seeds,
             quick,
         }
+    }
+
+    /// What figures have to say of their intervals where they mean nothing.
+    pub(crate) fn caveat(&self) -> Option<String> {
+        self.quick.then(|| {
+            let seeds = match self.seeds.len() {
+                1 => "1 seed".to_string(),
+                n => format!("{n} seeds"),
+            };
+            let measured = number(&self.raw["measure_s"])
+                .map_or_else(String::new, |seconds| format!(" of {seconds} s"));
+            format!("{seeds}{measured}: intervals are not meaningful.")
+        })
     }
 
     pub(crate) fn arm(&self, name: &str) -> Option<&ArmView> {
@@ -235,6 +231,7 @@ fn read_arm(name: &str, arm: &Value) -> ArmView {
                         load: number(&row["load"])?,
                         relevant: number(&row["relevant"])?,
                         missed: number(&row["missed"])?,
+                        digest_load: number(&row["load_digest"]),
                     })
                 })
                 .collect()
@@ -252,9 +249,10 @@ fn read_arm(name: &str, arm: &Value) -> ArmView {
         digest_load: number(&arm["load_parts"]["digest"]),
         reports_load: number(&arm["load_parts"]["reports"]),
         broadcast_load: number(&arm["load_parts"]["broadcast"]),
-        price: number(&arm["price"]["mean"]),
+        price: interval(&arm["price"]),
         contributors: number(&arm["contributors"]["mean"]),
-        digest_bytes: number(&arm["digest_bytes"]["mean"]),
+        digest_bytes: interval(&arm["digest_bytes"]),
+        path_coverage: number(&arm["path_coverage"]),
         seeds,
     }
 }

@@ -6,9 +6,10 @@
 
 use alloc::vec::Vec;
 
-use super::DemandOptions;
+use super::associate::{Identities, Seen, associate};
 use super::need::Needs;
-use super::scene::{Body, Scene};
+use super::scene::{Body, NOMINAL, Scene};
+use super::{BodySizes, DemandOptions};
 use crate::grid::Position;
 use crate::ids::ObjectId;
 use crate::link::LinkQuality;
@@ -75,6 +76,20 @@ impl Chooser {
         knowledge: &Knowledge<'_>,
         asked: Asked<'_>,
     ) -> Vec<usize> {
+        let labelled;
+        let relabelled;
+        let knowledge = match (asked.content, options.identities) {
+            (Content::AllVisible, _) | (_, Identities::True) => knowledge,
+            (_, Identities::Associated) => {
+                labelled = Labelled::new(options, knowledge);
+                relabelled = Knowledge {
+                    sensed: &labelled.sensed,
+                    told: &labelled.told,
+                    ..*knowledge
+                };
+                &relabelled
+            }
+        };
         match asked.content {
             Content::AllVisible => (0..knowledge.sensed.len()).collect(),
             Content::SilentOnly => {
@@ -177,6 +192,7 @@ impl Chooser {
     fn build(&mut self, options: &DemandOptions, knowledge: &Knowledge<'_>) {
         let bodies = &mut self.bodies;
         bodies.clear();
+        let nominal = options.sizes == BodySizes::Nominal;
         let age = |at: Instant| knowledge.now.since(at).seconds();
         bodies.push((agent(knowledge.own, knowledge.state), 0.0));
         for heard in knowledge.heard {
@@ -192,6 +208,11 @@ impl Chooser {
                 bodies.push((silent(state), age(state.sensed_at)));
             }
         }
+        if nominal {
+            bodies[1..]
+                .iter_mut()
+                .for_each(|(body, _)| body.size = NOMINAL);
+        }
         // A stable sort keeps own sensing first.
         bodies.sort_by_key(|(body, _)| body.id);
         bodies.dedup_by_key(|(body, _)| body.id);
@@ -203,6 +224,67 @@ impl Chooser {
             .rebuild(centre, radius, bodies.drain(..), knowledge.map, |body| {
                 course.reach_m(body.speed) + body.size.length
             });
+    }
+}
+
+/// Labels from here on are of what oneself sees, and of what others told.
+const OWN_LABELS: u64 = 1 << 62;
+const TOLD_LABELS: u64 = 1 << 61;
+
+/// What one sees and was told of, each under the id of the station that it is, or a label of its own: ids that came with it
+/// are not looked at.
+struct Labelled {
+    sensed: Vec<ObjectState>,
+    told: Vec<(ObjectState, Instant)>,
+}
+
+impl Labelled {
+    fn new(options: &DemandOptions, knowledge: &Knowledge<'_>) -> Self {
+        let accuracy = options.accuracy();
+        let mut tracks: Vec<Seen> = knowledge
+            .heard
+            .iter()
+            .map(|heard| Seen::of_agent(&heard.state, heard.at))
+            .collect();
+        let mut labels: Vec<ObjectId> = knowledge.heard.iter().map(|heard| heard.id).collect();
+        let entries: Vec<Seen> = knowledge.sensed.iter().map(Seen::of_object).collect();
+        let found = associate(&tracks, &entries, accuracy);
+        let sensed: Vec<ObjectState> = (OWN_LABELS..)
+            .zip(knowledge.sensed)
+            .zip(&found)
+            .map(|((own, state), found)| ObjectState {
+                id: found.map_or(ObjectId(own), |at| labels[at as usize]),
+                ..*state
+            })
+            .collect();
+        // Others tell of oneself, of stations, and of what oneself sees.
+        tracks.push(Seen::of_agent(knowledge.state, knowledge.now));
+        labels.push(knowledge.own);
+        for ((state, entry), _) in sensed
+            .iter()
+            .zip(&entries)
+            .zip(&found)
+            .filter(|(_, found)| found.is_none())
+        {
+            tracks.push(*entry);
+            labels.push(state.id);
+        }
+        let entries: Vec<Seen> = knowledge
+            .told
+            .iter()
+            .map(|(state, _)| Seen::of_object(state))
+            .collect();
+        let found = associate(&tracks, &entries, accuracy);
+        let mut told: Vec<(ObjectState, Instant)> = (TOLD_LABELS..)
+            .zip(knowledge.told)
+            .zip(found)
+            .map(|((own, &(state, at)), found)| {
+                let id = found.map_or(ObjectId(own), |at| labels[at as usize]);
+                (ObjectState { id, ..state }, at)
+            })
+            .collect();
+        told.sort_by_key(|(state, _)| state.id);
+        Self { sensed, told }
     }
 }
 

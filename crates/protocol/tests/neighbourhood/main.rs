@@ -4,7 +4,7 @@
 mod network;
 
 use covey_protocol::messages::Message;
-use covey_protocol::parameters::Handover;
+use covey_protocol::parameters::{BroadcastSize, Handover};
 use covey_protocol::{AgentId, Cell, Duration, Event, ObjectId, Position, Tile};
 use network::{Fate, Network, draw};
 
@@ -12,7 +12,10 @@ const TILE: Tile = Tile::new(0, 0);
 
 /// Five agents in one tile; number 3 is nearest the centre.
 fn five() -> Network {
-    let mut network = Network::new();
+    five_in(Network::new())
+}
+
+fn five_in(mut network: Network) -> Network {
     for (id, x, y) in [
         (1, 20.0, 250.0),
         (2, 120.0, 250.0),
@@ -347,4 +350,40 @@ fn a_host_far_off_the_centre_hands_over_where_that_is_the_rule() {
         network.run(3_000);
         assert_eq!(network.hosts(TILE), expected, "and it stays so");
     }
+}
+
+#[test]
+fn a_broadcast_counts_in_full_or_as_the_last_one_was() {
+    // Nobody moves: between two full refreshes a broadcast lists nothing.
+    let sizes = |counts| {
+        let mut network = Network::new();
+        network.parameters.broadcast_counts = counts;
+        let (capacity, cycle) = (
+            network.parameters.capacity_bytes_per_s,
+            network.parameters.cycle_s,
+        );
+        let mut network = five_in(network);
+        network.run(6_000);
+        let decided = network
+            .events
+            .iter()
+            .filter_map(|(_, _, event)| match event {
+                Event::Decided(decision) => Some(decision.airtime.fraction),
+                _ => None,
+            });
+        let bytes = decided.map(|fraction| (fraction * capacity * cycle).round() as u64);
+        bytes.skip(5).take(10).collect::<Vec<u64>>()
+    };
+    assert_eq!(sizes(BroadcastSize::FullRefresh), [261; 10]);
+    let last = sizes(BroadcastSize::LastCycle);
+    assert_eq!(
+        last.iter().filter(|&&size| size == 261).count(),
+        2,
+        "{last:?}"
+    );
+    assert_eq!(
+        last.iter().filter(|&&size| size == 121).count(),
+        8,
+        "{last:?}"
+    );
 }

@@ -1,12 +1,13 @@
 //! Figure 2: what selection gains over random admission, at equal allowance and at equal load.
 
-use super::super::bootstrap::{intervals, mean_load, paired_rows, pooled_deficit};
 use super::super::draw::Anchor;
 use super::super::draw::{Paint, Panel, SMALL, Scale, Stroke, Svg, TEXT, look};
-use super::super::letter;
+use super::super::paired::{mean_load, paired_rows, pooled_deficit};
 use super::super::view::{ArmView, Interval, SeedRow, View, arm_at};
 use super::forest::{self, Axis, LETTER, Labels, Row};
 use super::{Figure, Layout, Swatch, extent, legend, with_interval};
+use crate::letter;
+use crate::stats::estimates;
 
 /// The rivals, in order.
 pub(crate) const RIVALS: [&str; 2] = ["random", "random-redraw"];
@@ -63,17 +64,16 @@ pub(crate) fn equal_load(view: &View<'_>, rival: &'static str) -> EqualLoad {
     let loads: Vec<f64> = (0..POINTS)
         .map(|i| lo + (hi - lo) * i as f64 / (POINTS - 1) as f64)
         .collect();
-    let reductions = intervals(rows.len(), POINTS, |drawn| {
-        let (ours, theirs) = curves(drawn)?;
-        let reduction = |&load: &f64| {
+    let reductions = estimates(rows.len(), POINTS, |drawn, places| {
+        let Some((ours, theirs)) = curves(drawn) else {
+            return;
+        };
+        for (place, &load) in places.iter_mut().zip(&loads) {
             let theirs = value_at(&theirs, load);
             if theirs > 0.0 {
-                100.0 * (1.0 - value_at(&ours, load) / theirs)
-            } else {
-                f64::NAN
+                *place = 100.0 * (1.0 - value_at(&ours, load) / theirs);
             }
-        };
-        Some(loads.iter().map(reduction).collect())
+        }
     });
     result.points = loads
         .iter()
@@ -127,7 +127,9 @@ pub(crate) fn figure(view: &View<'_>, curves: &[EqualLoad]) -> Option<Figure> {
                 look: look(rival),
                 hollow: value.includes_zero(),
                 value: Some(value),
-                letter: letter::reduction(&better, &worse).map(|x| 100.0 * x),
+                letter: letter::paired(&better, &worse)
+                    .and_then(|pair| pair.relative)
+                    .map(|x| 100.0 * x),
                 letter_interval: None,
             });
         }

@@ -1,10 +1,10 @@
 //! Figure 3: one factor of the score after another.
 
 use super::super::draw::{Anchor, Svg, TEXT, look};
-use super::super::letter;
 use super::super::view::View;
 use super::forest::{self, Axis, LETTER, Labels, Row};
 use super::{Figure, Layout, Swatch, legend};
+use crate::letter;
 
 /// The rungs, bottom first, with what each adds to the one before.
 pub(crate) const RUNGS: [(&str, &str); 5] = [
@@ -50,7 +50,7 @@ pub(crate) fn figure(view: &View<'_>) -> Option<Figure> {
             let value = below
                 .and_then(|below| view.pair(arm, below))
                 .and_then(|pair| pair.points);
-            let letter = below.and_then(|below| letter::step(arm, below));
+            let letter = below.and_then(|below| letter::paired(arm, below)?.points);
             Row {
                 value,
                 hollow: value.is_some_and(super::Interval::includes_zero),
