@@ -123,10 +123,7 @@ pub fn estimates(
 }
 
 /// A statistic of `n` seeds with its interval; none where it has no value.
-pub fn estimate(
-    n: usize,
-    mut statistic: impl FnMut(&[usize]) -> Option<f64>,
-) -> Option<Estimate> {
+pub fn estimate(n: usize, mut statistic: impl FnMut(&[usize]) -> Option<f64>) -> Option<Estimate> {
     let found = estimates(n, 1, |seeds, value| {
         value[0] = statistic(seeds).unwrap_or(f64::NAN);
     });

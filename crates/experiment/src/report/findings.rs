@@ -2,9 +2,7 @@
 
 use super::draw::plain;
 use super::figures::with_interval;
-use super::paired::{
-    deficit_of, mean_load, mean_of, mean_value, paired_rows, pooled_deficit,
-};
+use super::paired::{deficit_of, mean_load, mean_of, mean_value, paired_rows, pooled_deficit};
 use super::view::{Interval, View, arm_at};
 use crate::letter;
 use crate::stats::estimate;

@@ -337,8 +337,7 @@ fn cured(arm: &str, seeds: &BTreeMap<u64, RunPart>) -> Option<ArmCured> {
         .values()
         .filter_map(|run| spearman(&run.cured))
         .collect();
-    let rank_correlation =
-        stats::mean(&correlations).map(|found| [found.mean, found.lo, found.hi]);
+    let rank_correlation = stats::mean(&correlations).map(|found| [found.mean, found.lo, found.hi]);
     Some(ArmCured {
         arm: arm.to_string(),
         admissions: all.len() as u64,

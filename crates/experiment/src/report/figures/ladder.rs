@@ -1,10 +1,10 @@
 //! Figure 3: one factor of the score after another.
 
 use super::super::draw::{Anchor, Svg, TEXT, look};
-use crate::letter;
 use super::super::view::View;
 use super::forest::{self, Axis, LETTER, Labels, Row};
 use super::{Figure, Layout, Swatch, legend};
+use crate::letter;
 
 /// The rungs, bottom first, with what each adds to the one before.
 pub(crate) const RUNGS: [(&str, &str); 5] = [
