@@ -139,7 +139,7 @@ function objectsTable(e: DemandExplanation, asked: Asked): HTMLElement {
     name.append(live(line, row.object.id, about, asked));
     line.append(name, element("td", row.object.silent ? "silent" : "beacons"));
     for (const x of [row.now, row.next]) line.append(element("td", number(x), { class: "n" }));
-    line.append(element("td", row.how), element("td", names(row.listeners, 6)));
+    line.append(element("td", row.how, { class: "wrap" }), element("td", names(row.listeners, 6), { class: "wrap" }));
     body.append(line);
   }
   wrap.classList.add("missing");

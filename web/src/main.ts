@@ -70,6 +70,7 @@ class Page {
     recording.onArrival = () => (this.dirty = true);
     recording.onFailure = fail;
     if (recording.failure) fail(recording.failure);
+    performance.mark("opened");
     this.ground = new Ground(recording.world);
     const m = recording.manifest;
     byId<HTMLSelectElement>("recording").value = String(recording.number);
@@ -787,6 +788,7 @@ async function begin(): Promise<void> {
   opening.catch(() => {});
   const list = await json<Listed[]>("/api/recordings");
   const page = new Page(list);
+  performance.mark("listed");
   page.start(await (number < list.length ? opening : Recording.open(list.length - 1)), place);
   window.covey = page;
   document.documentElement.dataset["ready"] = "true";

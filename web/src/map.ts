@@ -554,9 +554,9 @@ export class MapView {
   /** Objects that somebody near the host lacks; for a pick, who tells what to whom. */
   private drawNeeds(e: DemandExplanation, pointed: Pointed | null, c: Colours, to: (id: number) => [number, number] | null): void {
     const pen = this.pen;
-    const half = Math.max(7 * this.ratio, 3.2 * this.eye.scale * this.ratio);
+    const half = Math.max(4.5 * this.ratio, 3.2 * this.eye.scale * this.ratio);
     pen.strokeStyle = c.risk;
-    pen.lineWidth = 1.5 * this.ratio;
+    pen.lineWidth = 1.2 * this.ratio;
     pen.beginPath();
     for (const object of e.snapshot.objects) {
       const at = to(object.id);

@@ -227,10 +227,10 @@ impl Arm {
         let mut arms = Self::letter();
         for (strategy, budgets) in [
             (Strategy::ProposedLean, &[0.2, 0.4][..]),
-            (Strategy::Demand, &[0.1, 0.15, 0.3]),
-            (Strategy::DemandRandom, &[0.1, 0.15]),
-            (Strategy::DemandDigest, &[0.15]),
-            (Strategy::Omniscient, &[0.1, 0.15, 0.3]),
+            (Strategy::Demand, &[0.15, 0.22, 0.45]),
+            (Strategy::DemandRandom, &[0.15, 0.22]),
+            (Strategy::DemandDigest, &[0.22]),
+            (Strategy::Omniscient, &[0.15, 0.22, 0.45]),
             (Strategy::Cmass, &[0.2, 0.4]),
             (Strategy::MaxAge, &[0.2]),
             (Strategy::Nearest, &[0.2]),

@@ -10,6 +10,7 @@ use covey_protocol::messages::{Content, ObjectState};
 use covey_protocol::{Duration, Instant, ObjectId, Parameters};
 
 use crate::awareness::{BeaconHistory, Stamp, Told};
+use crate::road_map::Remembering;
 use crate::shared::Shared;
 
 /// For so many steps an object is taken to be told of by the same station.
@@ -24,6 +25,7 @@ pub(crate) struct ContentChoice {
     chooser: Chooser,
     heard: Vec<Heard>,
     told: Vec<(ObjectState, Instant)>,
+    map: Option<Remembering>,
 }
 
 impl ContentChoice {
@@ -100,6 +102,9 @@ impl ContentChoice {
             self.told.push((state, state.sensed_at));
         }
         self.told.sort_unstable_by_key(|(state, _)| state.id);
+        let map = self
+            .map
+            .get_or_insert_with(|| Remembering::new(&shared.prepared.carried));
         let knowledge = Knowledge {
             now: shared.now(),
             own: shared.agent(slot).into(),
@@ -108,7 +113,7 @@ impl ContentChoice {
             sensed,
             told: &self.told,
             links: &links,
-            map: Some(&*shared.prepared.carried),
+            map: Some(map),
         };
         let content = match self.options.request_factor {
             Some(_) => Content::Requested,

@@ -209,6 +209,8 @@ struct Buffers {
     pairs: Vec<(u32, u32, PairLink)>,
     next: Vec<u32>,
     turned: Vec<(u32, PairLink)>,
+    present: Vec<u64>,
+    by_place: Vec<PairLink>,
     path: PathBuffer,
     risk: Vec<RiskCell>,
 }
@@ -536,54 +538,73 @@ impl<'p> Shared<'p> {
         self.tabulate();
     }
 
-    /// Lists the pairs at both ends, each sender's receivers by ascending place: sorted by receiver, then by sender.
+    /// Lists the pairs at both ends, each sender's receivers by ascending place. Pairs come by ascending first end.
     fn tabulate(&mut self) {
         let Buffers {
             pairs,
             next,
             turned,
+            present,
+            by_place,
             ..
         } = &mut self.buffers;
         let links = &mut self.links;
         let size = self.slots.len();
-        links.begin.clear();
-        links.begin.resize(size + 1, 0);
-        for &(a, b, _) in pairs.iter() {
-            links.begin[a as usize + 1] += 1;
-            links.begin[b as usize + 1] += 1;
+        // Each pair at its second end.
+        next.clear();
+        next.resize(size + 1, 0);
+        for &(_, b, _) in pairs.iter() {
+            next[b as usize + 1] += 1;
         }
         for slot in 0..size {
-            links.begin[slot + 1] += links.begin[slot];
+            next[slot + 1] += next[slot];
         }
-        let total = links.begin[size] as usize;
-        turned.resize(total, (0, PairLink::LOST));
-        next.clear();
-        next.extend_from_slice(&links.begin);
-        let mut put = |at: u32, other: u32, link: PairLink| {
-            let place = &mut next[at as usize];
-            turned[*place as usize] = (other, link);
-            *place += 1;
-        };
+        turned.resize(pairs.len(), (0, PairLink::LOST));
         for &(a, b, link) in pairs.iter() {
-            put(a, b, link);
-            put(b, a, link);
+            let place = &mut next[b as usize];
+            turned[*place as usize] = (a, link);
+            *place += 1;
         }
-        // The table is its own transpose: going through its rows in order fills each row in order.
-        links.receivers.resize(total, 0);
-        links.ids.resize(total, 0);
-        links.links.resize(total, PairLink::LOST);
-        next.clear();
-        next.extend_from_slice(&links.begin);
-        for row in 0..size {
-            let id = self.slots.id(row as u32);
-            let range = links.begin[row] as usize..links.begin[row + 1] as usize;
-            for &(other, link) in &turned[range] {
-                let place = &mut next[other as usize];
-                links.receivers[*place as usize] = row as u32;
-                links.ids[*place as usize] = id;
-                links.links[*place as usize] = link;
-                *place += 1;
+        // A row is sorted by marking its receivers: all of that stays in the nearest cache.
+        present.resize(size.div_ceil(64), 0);
+        by_place.resize(size, PairLink::LOST);
+        links.begin.clear();
+        links.begin.push(0);
+        links.receivers.clear();
+        links.ids.clear();
+        links.links.clear();
+        let (mut first, mut back) = (0, 0);
+        for (row, &end) in next[..size].iter().enumerate() {
+            let (mut low, mut high) = (usize::MAX, 0);
+            let mut mark = |other: u32, link: PairLink| {
+                let word = other as usize / 64;
+                by_place[other as usize] = link;
+                present[word] |= 1 << (other % 64);
+                low = low.min(word);
+                high = high.max(word + 1);
+            };
+            for &(other, link) in &turned[back..end as usize] {
+                mark(other, link);
             }
+            back = end as usize;
+            while let Some(&(_, other, link)) =
+                pairs.get(first).filter(|&&(a, ..)| a as usize == row)
+            {
+                mark(other, link);
+                first += 1;
+            }
+            // Where nothing is marked, nothing is taken.
+            for (word, set) in present.iter_mut().enumerate().take(high).skip(low) {
+                let mut set = std::mem::take(set);
+                while set != 0 {
+                    let other = (word * 64) as u32 + set.trailing_zeros();
+                    set &= set - 1;
+                    links.receivers.push(other);
+                    links.ids.push(self.slots.id(other));
+                    links.links.push(by_place[other as usize]);
+                }
+            }
+            links.begin.push(links.receivers.len() as u32);
         }
     }
 

@@ -40,7 +40,9 @@ pub(crate) const TILE_RIM: f64 = 7.0;
 /// What can matter from a square.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Prospect {
-    /// The bins, and one more that ends the walls of the last.
+    /// By bin.
+    bounds: Box<[Bounds]>,
+    /// By bin, and one more that ends the walls of the last.
     bins: Box<[Bin]>,
     /// Walls of simple footprints that are high enough and not hidden, by bin; without the nearest of each.
     walls: Box<[u32]>,
@@ -56,15 +58,38 @@ pub(crate) struct Prospect {
     cells: OnceLock<OpenCells>,
 }
 
-/// What can matter in one bin. Prospects together are far larger than the processor's caches: all that most lines need lies
-/// side by side.
-#[derive(Debug, Clone, Copy, Default)]
+/// Steps of distance per metre. [`LONGEST_RANGE`] fits.
+const STEPS_PER_METRE: f64 = 64.0;
+
+/// What most lines in a bin need, and no more: prospects together are far larger than the processor's caches. In steps of
+/// distance; the greatest number stands for never.
+#[derive(Debug, Clone, Copy)]
+struct Bounds {
+    /// Below this no wall stands; rounded down.
+    near: u16,
+    /// Beyond this all is hidden; rounded up.
+    cover: u16,
+}
+
+impl Bounds {
+    /// From inverse distances; 0 for never.
+    fn new(near: f64, cover: f64) -> Self {
+        // Casts keep to the limits of the type.
+        Self {
+            near: (STEPS_PER_METRE / near * (1.0 - MARGIN)) as u16,
+            cover: if cover > 0.0 {
+                (STEPS_PER_METRE / cover * (1.0 + MARGIN)).ceil() as u16
+            } else {
+                u16::MAX
+            },
+        }
+    }
+}
+
+/// The walls of a bin.
+#[derive(Debug, Clone, Copy)]
 struct Bin {
-    /// The square of the distance below which no wall stands, rounded down.
-    near: f32,
-    /// The square of the distance beyond which all is hidden, rounded up.
-    cover: f32,
-    /// The nearest wall to be tested in between; no wall has this number if there is none.
+    /// The nearest; no wall has this number if there is none.
     first: u32,
     /// Where the others begin.
     begin: u32,
@@ -229,28 +254,27 @@ impl Prospects {
             by_bin[*end as usize] = (inverse, wall);
             *end += 1;
         }
-        let squared = |inverse: f64| 1.0 / (inverse * inverse);
         let mut bins = Vec::with_capacity(BINS + 1);
         let mut walls = Vec::with_capacity(by_bin.len());
         let mut begin = 0;
-        for (at, &end) in ends.iter().enumerate() {
+        for end in ends {
             let walls_here = &mut by_bin[begin..end as usize];
             begin = end as usize;
             // The nearest first: of the walls that block a line, it is found soonest.
             walls_here.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
             bins.push(Bin {
-                near: (squared(nearest[at]) * (1.0 - MARGIN)) as f32,
-                cover: (squared(cover[at]) * (1.0 + MARGIN)) as f32,
                 first: walls_here.first().map_or(u32::MAX, |&(_, wall)| wall),
                 begin: walls.len() as u32,
             });
             walls.extend(walls_here.iter().skip(1).map(|&(_, wall)| wall));
         }
         bins.push(Bin {
+            first: u32::MAX,
             begin: walls.len() as u32,
-            ..Bin::default()
         });
+        let bounds = nearest.iter().zip(&cover);
         let mut prospect = Prospect {
+            bounds: bounds.map(|(&n, &c)| Bounds::new(n, c)).collect(),
             bins: bins.into(),
             walls: walls.into(),
             others: others.into(),
@@ -283,23 +307,29 @@ impl Prospect {
         self.around.iter().any(holds)
     }
 
-    /// A wall stands between a point of the square and the one `along` away in bin `at`.
+    /// A wall stands between a point of the square and the one `along` away at `distance` in bin `at`.
     #[inline]
     pub(crate) fn blocks(
         &self,
         buildings: &Buildings,
         from: Point,
         along: Point,
-        distance_squared: f64,
+        distance: f64,
         at: usize,
     ) -> bool {
-        let bin = &self.bins[at];
-        if distance_squared < f64::from(bin.near) {
+        let bounds = self.bounds[at];
+        let steps = distance * STEPS_PER_METRE;
+        if steps < f64::from(bounds.near) {
             return false;
         }
-        if distance_squared > f64::from(bin.cover) {
+        if steps > f64::from(bounds.cover) {
             return true;
         }
+        self.blocks_exactly(buildings, from, along, at)
+    }
+
+    fn blocks_exactly(&self, buildings: &Buildings, from: Point, along: Point, at: usize) -> bool {
+        let bin = &self.bins[at];
         let enters = |wall: u32| {
             let wall = buildings.walls.get(wall as usize);
             wall.is_some_and(|wall| rule::enters(from, along, wall))
@@ -316,7 +346,8 @@ impl Prospect {
             return false;
         }
         let bins = Bins::between(&self::corners(self.min, self.max), corners);
-        bins.all(|bin| distance_squared * (1.0 - MARGIN) > f64::from(self.bins[bin].cover))
+        let steps = distance_squared.sqrt() * (STEPS_PER_METRE * (1.0 - MARGIN));
+        bins.all(|bin| steps > f64::from(self.bounds[bin].cover))
     }
 
     fn open_tiles(&self, range: f64, east: bool) -> OpenTiles {
