@@ -36,10 +36,8 @@ const GATE: f64 = 3.0;
 const LEAST_SPREAD_M: f64 = 0.6;
 /// Changes of speed that constant velocity does not foresee, in m/s².
 const ACCELERATION: f64 = 3.0;
-/// Velocities of one body differ by no more than this, in m/s, and so much more for every second between.
-const VELOCITY_GATE: f64 = 5.0;
-/// One metre per second of difference counts like so many standard deviations.
-const VELOCITY_WEIGHT: f64 = 1.0 / 3.0;
+/// What sensing leaves open of a velocity, in m/s.
+const VELOCITY_SPREAD: f64 = 0.5;
 /// Lengths of one body differ by no more than this, in metres.
 const LENGTH_GATE_M: f64 = 2.5;
 /// So many pairs tell the offset of a report.
@@ -161,14 +159,14 @@ impl Seen {
             entry.velocity[0] - self.velocity[0],
             entry.velocity[1] - self.velocity[1],
         );
+        let velocity = faster / (VELOCITY_SPREAD + ACCELERATION * seconds.abs());
         let lengths = self.length > 0.0 && entry.length > 0.0 && sizes;
         if spread > GATE * GATE
-            || faster > VELOCITY_GATE * (1.0 + seconds.abs())
+            || velocity > GATE
             || lengths && (self.length - entry.length).abs() > LENGTH_GATE_M
         {
             return None;
         }
-        let velocity = faster * VELOCITY_WEIGHT;
         Some(spread + velocity * velocity)
     }
 }
