@@ -421,7 +421,11 @@ fn a_plan_can_be_looked_at_and_made_a_slurm_script() {
 fn the_example_plans_are_sound() {
     let directory = Directory::new("examples");
     let out = directory.path("out");
-    for (name, worlds) in [("density-penetration", 20), ("readings", 13)] {
+    for (name, worlds) in [
+        ("density-penetration", 20),
+        ("readings", 13),
+        ("robustness", 11),
+    ] {
         let plan = format!("{}/../../examples/{name}.toml", env!("CARGO_MANIFEST_DIR"));
         let dry = covey(&["sweep", &plan, "--dry-run", "--out", &out], "");
         assert_eq!(dry.code, Some(0), "{dry:?}");
