@@ -9,10 +9,13 @@ The project's own tasks.
 Usage: cargo xtask test [--keep-going] [STEP]...
        cargo xtask setup
        cargo xtask corridor
+       cargo xtask results [OUT]
 
   test       set up what the tests need and run every check, or only the steps named
   setup      only install what the tests need that cargo does not bring
   corridor   make the bundled maps (scenarios/) anew from their facts; needs `cargo xtask setup`
+  results    make results/, docs/figures and the generated tables of docs/results.md and README.md from the finished
+             folders in OUT (default: out); says which are missing and what makes them
 
 `cargo xtask test --help` says more.
 ";
@@ -46,6 +49,8 @@ pub(crate) enum Task {
     List,
     /// Make the bundled maps anew.
     Corridor(Vec<String>),
+    /// Make results from finished outputs, in this folder.
+    Results(String),
     /// Print a help text.
     Help(&'static str),
 }
@@ -75,6 +80,15 @@ pub(crate) fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Task,
         None | Some("help" | "--help" | "-h") => Ok(Task::Help(HELP)),
         Some("corridor") if asks_for("--help", "-h") => Ok(Task::Help(HELP)),
         Some("corridor") => Ok(Task::Corridor(rest)),
+        Some("results") if asks_for("--help", "-h") => Ok(Task::Help(HELP)),
+        Some("results") => match rest.as_slice() {
+            [] => Ok(Task::Results("out".to_owned())),
+            [out] if !out.starts_with('-') => Ok(Task::Results(out.clone())),
+            _ => Err(format!(
+                "`cargo xtask results` takes at most one folder, found `{}`",
+                rest.join(" ")
+            )),
+        },
         Some("setup") if asks_for("--help", "-h") => Ok(Task::Help(HELP)),
         Some("setup") => match rest.first() {
             None => Ok(Task::Run(Plan {
@@ -144,6 +158,8 @@ mod tests {
         assert_eq!(parsed(""), Ok(Task::Help(HELP)));
         assert_eq!(parsed("test fmt --help"), Ok(Task::Help(TEST_HELP)));
         assert_eq!(parsed("test --list"), Ok(Task::List));
+        assert_eq!(parsed("results"), Ok(Task::Results("out".to_owned())));
+        assert_eq!(parsed("results x"), Ok(Task::Results("x".to_owned())));
     }
 
     #[test]
@@ -155,5 +171,6 @@ mod tests {
         );
         assert!(parsed("tset").unwrap_err().contains("no task `tset`"));
         assert!(parsed("setup now").unwrap_err().contains("`now`"));
+        assert!(parsed("results a b").unwrap_err().contains("`a b`"));
     }
 }

@@ -52,9 +52,35 @@ fn main() -> ExitCode {
                 ExitCode::FAILURE
             }
         },
+        Ok(Task::Results(out)) => results(&root(), &out),
         Err(error) => {
             eprintln!("{error}");
             ExitCode::from(2)
+        }
+    }
+}
+
+/// The work is a program of the experiment crate: this one stays small enough to be built before everything else.
+fn results(root: &Path, out: &str) -> ExitCode {
+    let status = std::process::Command::new("cargo")
+        .args([
+            "run",
+            "--quiet",
+            "--locked",
+            "--package",
+            "covey-experiment",
+        ])
+        .args(["--example", "results", "--"])
+        .arg(root)
+        .arg(root.join(out))
+        .current_dir(root)
+        .status();
+    match status {
+        Ok(status) if status.success() => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: cargo cannot be run: {error}");
+            ExitCode::FAILURE
         }
     }
 }

@@ -6,8 +6,16 @@ use std::time::{Duration, Instant};
 
 use covey_experiment::pool::PoolState;
 
-/// Where nobody watches a terminal, so long between two lines.
-const QUIET: Duration = Duration::from_secs(20);
+/// Where nobody watches a terminal, the first lines come after so long, to show that it works and how fast, ...
+const FIRST_LINES: [Duration; 3] = [
+    Duration::from_secs(1),
+    Duration::from_secs(5),
+    Duration::from_secs(15),
+];
+/// ... and then one after so long each.
+const BETWEEN_LINES: Duration = Duration::from_secs(30);
+/// A terminal is drawn anew after so long.
+const REDRAW: Duration = Duration::from_millis(200);
 /// Width of a bar.
 const BAR: usize = 24;
 
@@ -17,7 +25,19 @@ pub(crate) struct Progress {
     names: Vec<String>,
     kind: Kind,
     last: Option<Instant>,
+    /// Lines of the last drawing on a terminal; elsewhere, lines so far.
     drawn: usize,
+}
+
+/// When line number `number`, from 0, is due after the start.
+fn line_due(number: usize) -> Duration {
+    match FIRST_LINES.get(number) {
+        Some(&due) => due,
+        None => {
+            let more = (number + 1 - FIRST_LINES.len()) as u32;
+            FIRST_LINES[FIRST_LINES.len() - 1] + BETWEEN_LINES * more
+        }
+    }
 }
 
 #[derive(PartialEq)]
@@ -46,22 +66,19 @@ impl Progress {
     /// Shows the present state, if it is time to.
     pub(crate) fn show(&mut self, state: &PoolState) {
         let ended = state.workers.iter().all(|w| w.job.is_none());
-        let wait = match self.kind {
-            Kind::Silent => return,
-            Kind::Bars => Duration::from_millis(200),
-            Kind::Lines => QUIET,
-        };
         let now = Instant::now();
         // On a terminal the last state replaces the one before; a log needs no last line, for results follow.
-        let due = match self.last {
-            Some(last) => now.duration_since(last) >= wait,
-            None if self.kind == Kind::Bars => true,
-            None => {
-                self.last = Some(now);
-                false
+        let due = match self.kind {
+            Kind::Silent => false,
+            Kind::Bars => {
+                let waited = self
+                    .last
+                    .is_none_or(|last| now.duration_since(last) >= REDRAW);
+                waited || ended
             }
+            Kind::Lines => !ended && state.elapsed >= line_due(self.drawn),
         };
-        if !(due || ended && self.kind == Kind::Bars) {
+        if !due {
             return;
         }
         self.last = Some(now);
@@ -79,6 +96,10 @@ impl Progress {
             self.drawn = lines.len();
         } else {
             let _ = writeln!(text, "{}", total(state));
+            // Lines that were due in a long silence are not made up for.
+            while state.elapsed >= line_due(self.drawn) {
+                self.drawn += 1;
+            }
         }
         // Progress that cannot be shown is no reason to stop.
         let _ = io::stderr().lock().write_all(text.as_bytes());
@@ -175,6 +196,12 @@ mod tests {
                 "  worker 1: seed 2, 50 %, 30 s left",
             ]
         );
+    }
+
+    #[test]
+    fn a_log_hears_soon_and_then_now_and_again() {
+        let due: Vec<u64> = (0..6).map(|number| line_due(number).as_secs()).collect();
+        assert_eq!(due, [1, 5, 15, 45, 75, 105]);
     }
 
     #[test]

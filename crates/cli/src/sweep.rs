@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use covey_experiment::finish::Finish;
 use covey_experiment::plan::{self, Plan};
+use covey_experiment::runner::RunnerError;
 use covey_experiment::slurm::{self, Script};
 use covey_experiment::summary::Summary;
-use covey_experiment::world::{Base, TrafficSource, World};
-use covey_experiment::{bundled, files, revision};
-use covey_traffic::builtin::{Builtin, BuiltinConfig};
+use covey_experiment::world::{Base, World};
+use covey_experiment::{bundled, cost, files, revision};
 
 use crate::failure::{Failure, print};
 use crate::laboratory::{
@@ -18,11 +18,6 @@ use crate::laboratory::{
 };
 use crate::progress::for_people;
 use crate::table::Table;
-
-/// CPU seconds per vehicle and simulated second: what all arms share, and each arm. Measured on the bundled corridor; good for an
-/// estimate, no more (docs/running.md).
-const SHARED_COST_S: f64 = 1.0e-3;
-const ARM_COST_S: f64 = 2.0e-5;
 
 /// Run many worlds, arms and seeds after a plan, here or as a Slurm job array
 ///
@@ -77,7 +72,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let base = Base::read(&scenario).map_err(world_failure)?;
     let worlds = plan.worlds(&base).map_err(plan_failure)?;
     let runs = worlds.len() * plan.seeds.len();
-    let cost = estimate(&worlds)?;
+    // A shard is a part of a plan that was looked at before; those who want silence do not ask what it costs.
+    let wanted = arguments.emit_slurm || (shard.is_none() && !arguments.work.quiet);
+    let cost = if wanted { estimate(&worlds)? } else { None };
     let total = cost.map(|per_world| per_world.iter().sum::<f64>() * plan.seeds.len() as f64);
     if arguments.emit_slurm {
         return emit_slurm(arguments, &plan, &out, runs, total);
@@ -89,7 +86,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         plan.seeds.len(),
         plan.arms.len(),
         total.map_or(String::new(), |seconds| format!(
-            "; about {} of CPU time, {} with {workers} workers",
+            "; about {} of CPU time by a short trial here, {} with {workers} workers",
             for_people(Duration::from_secs_f64(seconds)),
             for_people(Duration::from_secs_f64(seconds / workers as f64))
         ))
@@ -156,40 +153,12 @@ fn paths(out: &Path, cycles: bool) -> String {
     text
 }
 
-/// CPU seconds of a run of each world; none where the number of vehicles is not known beforehand.
+/// CPU seconds of a run of each world, from a short run on this machine.
 fn estimate(worlds: &[World]) -> Result<Option<Vec<f64>>, Failure> {
-    let Some(first) = worlds.first() else {
-        return Ok(Some(Vec::new()));
-    };
-    if first.traffic != TrafficSource::Builtin {
-        return Ok(None);
-    }
-    let (map, _) = first
-        .scenario
-        .read_map()
-        .map_err(|error| Failure::Input(error.to_string()))?;
-    let mut costs: Vec<f64> = Vec::new();
-    let mut known: Vec<(BuiltinConfig, usize)> = Vec::new();
-    for world in worlds {
-        // Placing vehicles is quick; driving them is not.
-        let config = BuiltinConfig {
-            warmup_s: 0.0,
-            ..world.scenario.traffic.clone()
-        };
-        let vehicles = match known.iter().find(|(c, _)| *c == config) {
-            Some((_, vehicles)) => *vehicles,
-            None => {
-                let traffic = Builtin::new(&map.network, &config, 0)
-                    .map_err(|error| Failure::Input(format!("{}: {error}", world.label())))?;
-                known.push((config, traffic.summary().vehicles));
-                traffic.summary().vehicles
-            }
-        };
-        let seconds = world.warmup_s + world.measure_s;
-        let per_second = SHARED_COST_S + ARM_COST_S * world.arms.len() as f64;
-        costs.push(vehicles as f64 * seconds * per_second);
-    }
-    Ok(Some(costs))
+    cost::estimate(worlds).map_err(|error| match error {
+        RunnerError::Input(text) => Failure::Input(text),
+        RunnerError::Other(text) => Failure::Other(text),
+    })
 }
 
 fn emit_slurm(

@@ -423,7 +423,8 @@ fn the_example_plans_are_sound() {
     let out = directory.path("out");
     for (name, worlds) in [
         ("density-penetration", 20),
-        ("readings", 13),
+        ("readings", 16),
+        ("critical-density", 1),
         ("robustness", 11),
     ] {
         let plan = format!("{}/../../examples/{name}.toml", env!("CARGO_MANIFEST_DIR"));

@@ -11,6 +11,7 @@
 //! - A process killed at any instant leaves whole files only.
 
 pub mod bundled;
+pub mod cost;
 pub mod files;
 pub mod finish;
 pub mod lab;
@@ -18,6 +19,7 @@ pub mod letter;
 pub mod plan;
 pub mod pool;
 pub mod report;
+pub mod results;
 pub mod revision;
 pub mod runner;
 pub mod slurm;

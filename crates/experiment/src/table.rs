@@ -1,17 +1,21 @@
-//! Tables of typed columns, written as Parquet and as CSV.
+//! Tables of typed columns, written as Parquet and as CSV, and read back.
 //!
 //! Rows come in blocks; each block becomes one row group, so a table never has to be in memory as a whole. The files hold no time
 //! stamps and no names of machines: same rows, same bytes.
 
 use std::fmt::Write as _;
+use std::fs::File;
 use std::io::{self, Write};
+use std::path::Path;
 use std::sync::Arc;
 
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical, ZstdLevel};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::record::Field;
 use parquet::schema::types::Type;
 
 /// A value of a cell.
@@ -27,6 +31,27 @@ pub enum Cell {
     Flag(bool),
     /// Nothing.
     Null,
+}
+
+impl Cell {
+    /// The number that it holds.
+    #[must_use]
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Self::Number(x) => Some(*x),
+            Self::Integer(i) => Some(*i as f64),
+            _ => None,
+        }
+    }
+
+    /// The text that it holds.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
 }
 
 impl From<&str> for Cell {
@@ -215,14 +240,9 @@ fn write_column<W: Write + Send>(
             column.write_batch(&values, Some(&levels), None)?;
         }
         Kind::Number => {
-            let number = |cell: Option<&Cell>| match cell {
-                Some(Cell::Number(x)) => Some(*x),
-                Some(Cell::Integer(i)) => Some(*i as f64),
-                _ => None,
-            };
             let mut values = Vec::with_capacity(rows.len());
             for row in rows {
-                let value = number(row.get(at));
+                let value = row.get(at).and_then(Cell::number);
                 levels.push(i16::from(value.is_some()));
                 values.extend(value);
             }
@@ -236,6 +256,49 @@ fn write_column<W: Write + Send>(
         }
     }
     writer.close()
+}
+
+/// Hands the cells of `columns`, in that order, of every row of a Parquet file to `each`.
+///
+/// # Errors
+/// The file cannot be read, or a column is missing.
+pub fn read(file: &Path, columns: &[&str], mut each: impl FnMut(&[Cell])) -> io::Result<()> {
+    let reader = SerializedFileReader::new(File::open(file)?).map_err(io_error)?;
+    let schema = reader.metadata().file_metadata().schema_descr();
+    let fields = schema.root_schema().get_fields();
+    let mut wanted = Vec::new();
+    for field in fields.iter().filter(|f| columns.contains(&f.name())) {
+        wanted.push(Arc::clone(field));
+    }
+    if let Some(missing) = columns
+        .iter()
+        .find(|name| !wanted.iter().any(|field| field.name() == **name))
+    {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("there is no column `{missing}`; make the results again"),
+        ));
+    }
+    let projection = Type::group_type_builder("covey")
+        .with_fields(wanted)
+        .build()
+        .map_err(io_error)?;
+    let mut cells = vec![Cell::Null; columns.len()];
+    for row in reader.get_row_iter(Some(projection)).map_err(io_error)? {
+        for (name, field) in row.map_err(io_error)?.get_column_iter() {
+            if let Some(at) = columns.iter().position(|column| column == name) {
+                cells[at] = match field {
+                    Field::Str(text) => Cell::Text(text.clone()),
+                    Field::Long(number) => Cell::Integer(*number),
+                    Field::Double(number) => Cell::Number(*number),
+                    Field::Bool(flag) => Cell::Flag(*flag),
+                    _ => Cell::Null,
+                };
+            }
+        }
+        each(&cells);
+    }
+    Ok(())
 }
 
 /// The head of a CSV file: names with commas between them.
@@ -276,7 +339,6 @@ pub fn csv_rows(rows: &[Vec<Cell>]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use parquet::file::reader::{FileReader, SerializedFileReader};
     use parquet::record::RowAccessor;
 
     use super::*;
@@ -313,6 +375,13 @@ mod tests {
         let file = std::env::temp_dir().join(format!("covey-table-{}", std::process::id()));
         std::fs::write(&file, &bytes).unwrap();
         let reader = SerializedFileReader::new(std::fs::File::open(&file).unwrap()).unwrap();
+        let mut back = Vec::new();
+        read(&file, &["binding", "arm"], |row| back.push(row.to_vec())).unwrap();
+        assert_eq!(back[0], [Cell::Flag(true), "a,\"b\"".into()]);
+        assert_eq!(back[2], [Cell::Null, "c".into()]);
+        assert_eq!(back.len(), 4);
+        let error = read(&file, &["arm", "x"], |_| ()).unwrap_err().to_string();
+        assert!(error.contains("no column `x`"), "{error}");
         std::fs::remove_file(&file).unwrap();
         assert_eq!(reader.num_row_groups(), 2);
         let rows: Vec<_> = reader

@@ -7,19 +7,19 @@
 //! What is missing in a summary is left out of the page and said to be missing; nothing makes it fail.
 
 mod answer;
-mod draw;
-mod figures;
+pub(crate) mod draw;
+pub(crate) mod figures;
 mod findings;
 mod html;
 mod page;
 mod paired;
 mod parameters;
 mod series;
-mod view;
+pub(crate) mod view;
 
 #[cfg(test)]
 #[path = "../../tests/report_sample/mod.rs"]
-mod sample;
+pub(crate) mod sample;
 #[cfg(test)]
 mod tests;
 

@@ -59,6 +59,9 @@ pub struct Asked<'a> {
     pub requested: &'a [ObjectId],
 }
 
+/// How far bodies may have moved since their states were told, and reach beyond their centres, in metres.
+const MOVED_M: f64 = 30.0;
+
 /// Chooses what to report; keeps its buffers.
 #[derive(Debug, Clone, Default)]
 pub struct Chooser {
@@ -119,6 +122,8 @@ impl Chooser {
         if !knowledge.sensed.iter().any(eligible) {
             return Vec::new();
         }
+        self.gather(options, knowledge);
+        self.keep_what_matters(options, knowledge.sensed.iter().filter(|s| eligible(s)));
         self.build(options, knowledge);
         let scene = &self.scene;
         let heard_within = parameters.heard_within(options.heard_within_s);
@@ -193,7 +198,7 @@ impl Chooser {
     }
 
     /// All that is known, own sensing before what others told.
-    fn build(&mut self, options: &DemandOptions, knowledge: &Knowledge<'_>) {
+    fn gather(&mut self, options: &DemandOptions, knowledge: &Knowledge<'_>) {
         let bodies = &mut self.bodies;
         bodies.clear();
         let nominal = options.sizes == BodySizes::Nominal;
@@ -220,6 +225,35 @@ impl Chooser {
         // A stable sort keeps own sensing first.
         bodies.sort_by_key(|(body, _)| body.id);
         bodies.dedup_by_key(|(body, _)| body.id);
+    }
+
+    /// Leaves out whoever is too far from all `objects` to need one of them, or to stand between one and who needs it.
+    fn keep_what_matters<'a>(
+        &mut self,
+        options: &DemandOptions,
+        objects: impl Iterator<Item = &'a ObjectState>,
+    ) {
+        let course = options.course;
+        // Each object, and how far off the farthest is that may need it.
+        let objects: Vec<(Position, f64)> = objects
+            .map(|object| {
+                let reach = course.reach_m(object.velocity.speed()) + MOVED_M;
+                let distance = |body: &Body| {
+                    let distance = body.position.distance(object.position);
+                    (distance <= course.reach_m(body.speed) + reach).then_some(distance)
+                };
+                let needing = self.bodies.iter().filter_map(|(body, _)| distance(body));
+                (object.position, needing.fold(0.0, f64::max) + MOVED_M)
+            })
+            .collect();
+        self.bodies.retain(|(body, _)| {
+            let near = |&(at, radius): &(Position, f64)| body.position.distance(at) <= radius;
+            objects.iter().any(near)
+        });
+    }
+
+    fn build(&mut self, options: &DemandOptions, knowledge: &Knowledge<'_>) {
+        let bodies = &mut self.bodies;
         let course = options.course;
         // Listeners further off than this from what is seen need none of it.
         let radius = options.sensor_range_m + course.reach_m(20.0);

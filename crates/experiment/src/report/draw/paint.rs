@@ -112,6 +112,7 @@ pub(crate) fn look(strategy: &str) -> Look {
         "conditional" => (Paint::Sky, Shape::Pentagon),
         "conditional-risk" => (Paint::Sky, Shape::Hexagon),
         "oracle" => (Paint::Muted, Shape::Star),
+        "demand" => (Paint::Orange, Shape::Star),
         _ => (Paint::Yellow, Shape::Star),
     };
     Look { paint, shape }

@@ -1,0 +1,343 @@
+//! From finished output folders to what the repository shows: `results/`, figures in `docs/figures`, and the generated parts of
+//! `docs/results.md` and `README.md`.
+//!
+//! Folders that are missing are named together with the command that makes them. A run whose folder is missing is taken from
+//! `results/`, where its summary was kept; what cannot be made from either stays as it was. Nothing is written unless everything
+//! that is there could be read.
+
+mod density;
+pub mod markers;
+mod runs;
+mod sweep;
+mod tiles;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::files::{self, FileError};
+use crate::report::{self, Input, ReadError, SUMMARY_FILE};
+use runs::Run;
+
+/// The figure that README shows, beside its summary.
+const PARETO: &str = "1-deficit-over-load.svg";
+/// Where the density figure goes.
+const DENSITY_FIGURE: &str = "docs/figures/density-penetration.svg";
+/// Documents with generated parts.
+const DOCUMENTS: [&str; 2] = ["docs/results.md", "README.md"];
+
+/// An output folder and the command that makes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Source {
+    /// Its name in the folder of outputs and in `results/`.
+    pub name: &'static str,
+    /// What it is called in tables.
+    pub title: &'static str,
+    /// What makes it.
+    pub command: &'static str,
+}
+
+const fn source(name: &'static str, title: &'static str, command: &'static str) -> Source {
+    Source {
+        name,
+        title,
+        command,
+    }
+}
+
+/// The letter's evaluation: built-in traffic, SUMO, encoded sizes.
+const LETTER: [Source; 3] = [
+    source("letter", "built-in", "cargo run --release -- reproduce"),
+    source(
+        "letter-sumo",
+        "SUMO",
+        "cargo run --release -- reproduce --traffic sumo",
+    ),
+    source(
+        "letter-uper",
+        "built-in, real bytes (`uper`)",
+        "cargo run --release -- reproduce --sizes uper",
+    ),
+];
+/// The policy of our own, on both kinds of traffic.
+const BEYOND: [Source; 2] = [
+    source(
+        "beyond",
+        "built-in",
+        "cargo run --release -- run scenarios/tamagawa/scenario.toml --arm ... --out out/beyond",
+    ),
+    source(
+        "beyond-sumo",
+        "SUMO",
+        "cargo run --release -- run scenarios/tamagawa/scenario.toml --traffic sumo --arm ... --out out/beyond-sumo",
+    ),
+];
+const CRITICAL: Source = source(
+    "critical-density",
+    "1.5 times our own k_c",
+    "cargo run --release -- sweep examples/critical-density.toml",
+);
+const READINGS: Source = source(
+    "readings",
+    "readings",
+    "cargo run --release -- sweep examples/readings.toml",
+);
+const DENSITY: Source = source(
+    "density-penetration",
+    "density and penetration",
+    "cargo run --release -- sweep examples/density-penetration.toml",
+);
+
+/// Why results could not be made.
+#[derive(Debug, Error)]
+pub enum ResultsError {
+    /// A summary cannot be used.
+    #[error(transparent)]
+    Summary(#[from] ReadError),
+    /// A table cannot be used.
+    #[error("{}: {source}", path.display())]
+    Table {
+        /// Which one.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A document's markers do not match, or it cannot be read.
+    #[error("{document}: {problem}")]
+    Document {
+        /// Which one.
+        document: String,
+        /// Where and what.
+        problem: String,
+    },
+    /// A file cannot be written.
+    #[error(transparent)]
+    File(#[from] FileError),
+}
+
+/// What was made and what was not.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Made {
+    /// Files written, relative to the repository's top.
+    pub written: Vec<PathBuf>,
+    /// A line for each thing to know: folders missing, with the command that makes them; runs taken from `results/`.
+    pub remarks: Vec<String>,
+}
+
+/// Files and document parts in the making.
+#[derive(Debug, Default)]
+struct Gathered {
+    files: Vec<(PathBuf, String)>,
+    parts: Vec<(String, String)>,
+    remarks: Vec<String>,
+}
+
+impl Gathered {
+    fn part(&mut self, name: &str, text: String) {
+        self.parts.push((name.to_string(), text));
+    }
+
+    /// A run from its output folder, or from what is kept of it.
+    fn run(
+        &mut self,
+        root: &Path,
+        out: &Path,
+        source: Source,
+    ) -> Result<Option<Run>, ResultsError> {
+        let folder = out.join(source.name);
+        let kept = root.join("results").join(source.name);
+        let fresh = folder.join(SUMMARY_FILE).is_file();
+        if !fresh {
+            let instead = if kept.join(SUMMARY_FILE).is_file() {
+                format!("; its figures are taken from {}", kept.display())
+            } else {
+                String::new()
+            };
+            self.remarks.push(format!(
+                "{}: not there{instead}. `{}` makes it",
+                folder.display(),
+                source.command
+            ));
+        }
+        let from = if fresh { folder } else { kept };
+        if !from.join(SUMMARY_FILE).is_file() {
+            return Ok(None);
+        }
+        let run = Run {
+            title: source.title,
+            input: Input::read(&from)?,
+        };
+        if fresh {
+            self.keep(source, &from, &run)?;
+        }
+        Ok(Some(run))
+    }
+
+    /// What the repository keeps of a run: its summary and the Pareto figure; of the letter's own evaluation report and all figures.
+    fn keep(&mut self, source: Source, folder: &Path, run: &Run) -> Result<(), ResultsError> {
+        let kept = Path::new("results").join(source.name);
+        let path = folder.join(SUMMARY_FILE);
+        let summary = std::fs::read_to_string(&path)
+            .map_err(|source| ResultsError::Table { path, source })?;
+        self.files.push((kept.join(SUMMARY_FILE), summary));
+        let report = report::render(&run.input);
+        let whole = source.name == LETTER[0].name;
+        for (name, svg) in report.figures {
+            if whole || name == PARETO {
+                self.files.push((kept.join("figures").join(name), svg));
+            }
+        }
+        if whole {
+            self.files.push((kept.join("report.html"), report.html));
+        }
+        Ok(())
+    }
+
+    fn letter(&mut self, root: &Path, out: &Path) -> Result<(), ResultsError> {
+        let mut all = Vec::new();
+        for source in LETTER {
+            all.extend(self.run(root, out, source)?);
+        }
+        if all.is_empty() {
+            return Ok(());
+        }
+        self.part("setting", runs::setting(&all));
+        self.part("arms", runs::arms(&all));
+        self.part("findings-count", runs::finding_counts(&all));
+        self.part("findings", runs::finding_table(&all));
+        self.part("paired", runs::paired(&all));
+        self.part("equal-load", runs::equal_load(&all));
+        for (source, part) in LETTER.iter().zip(["parts", "parts-sumo", "parts-uper"]) {
+            if let Some(run) = all.iter().find(|run| run.title == source.title) {
+                self.part(part, runs::parts(run));
+            }
+        }
+        if let Some(run) = all.iter().find(|run| run.title == LETTER[0].title) {
+            self.part("secondary", runs::secondary(run));
+            let score = runs::score(run);
+            self.parts
+                .extend(score.map(|text| ("score".to_string(), text)));
+            let figure = format!("results/{}/figures/{PARETO}", LETTER[0].name);
+            let caption = runs::caption(run);
+            self.part(
+                "pareto",
+                format!("![Deficit over load]({figure})\n\n{caption}"),
+            );
+        }
+        for (source, part) in LETTER.iter().zip(["tiles", "tiles-sumo"]) {
+            let path = out.join(source.name).join("cycles.parquet");
+            if path.is_file() {
+                let tiles = tiles::Tiles::read(&path)
+                    .map_err(|source| ResultsError::Table { path, source })?;
+                self.part(part, tiles.markdown());
+            }
+        }
+        Ok(())
+    }
+
+    fn beyond(&mut self, root: &Path, out: &Path) -> Result<(), ResultsError> {
+        let mut all = Vec::new();
+        for source in BEYOND {
+            all.extend(self.run(root, out, source)?);
+        }
+        if !all.is_empty() {
+            self.part("beyond", runs::arms(&all));
+        }
+        Ok(())
+    }
+
+    /// The runs of a sweep, if it is there.
+    fn sweep(
+        &mut self,
+        out: &Path,
+        source: Source,
+        keys: &[&str],
+    ) -> Result<Option<Vec<sweep::WorldRuns>>, ResultsError> {
+        let path = out.join(source.name).join("runs.parquet");
+        if !path.is_file() {
+            self.remarks.push(format!(
+                "{}: not there; its tables stay as they are. `{}` makes it",
+                path.display(),
+                source.command
+            ));
+            return Ok(None);
+        }
+        sweep::read(&path, keys)
+            .map(Some)
+            .map_err(|source| ResultsError::Table { path, source })
+    }
+
+    fn sweeps(&mut self, out: &Path) -> Result<(), ResultsError> {
+        if let Some(worlds) = self.sweep(out, READINGS, &[crate::plan::VARIANT])?
+            && let Some(table) = sweep::readings_table(&worlds)
+        {
+            self.part("readings", table);
+        }
+        if let Some(worlds) = self.sweep(out, DENSITY, &density::KEYS)? {
+            self.parts.extend(density::table(&worlds).map(|text| {
+                let figure = "![deficit and load over penetration, by density](figures/density-penetration.svg)";
+                ("density-penetration".to_string(), format!("{figure}\n\n{text}"))
+            }));
+            self.files
+                .extend(density::figure(&worlds).map(|svg| (PathBuf::from(DENSITY_FIGURE), svg)));
+        }
+        if let Some(worlds) = self.sweep(out, CRITICAL, &[])? {
+            self.parts.extend(
+                worlds
+                    .first()
+                    .map(|world| ("critical-density".to_string(), sweep::arms_table(world))),
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Makes everything that the folders in `out` allow, in the repository at `root`.
+///
+/// # Errors
+/// A file that is there cannot be read or is not what it should be, markers of a document do not match, or a file cannot be
+/// written.
+pub fn make(root: &Path, out: &Path) -> Result<Made, ResultsError> {
+    let mut gathered = Gathered::default();
+    gathered.letter(root, out)?;
+    gathered.beyond(root, out)?;
+    gathered.sweeps(out)?;
+    let Gathered {
+        mut files,
+        parts,
+        mut remarks,
+    } = gathered;
+    let mut known = Vec::new();
+    for document in DOCUMENTS {
+        let wrong = |problem: String| ResultsError::Document {
+            document: document.to_string(),
+            problem,
+        };
+        let before = std::fs::read_to_string(root.join(document))
+            .map_err(|error| wrong(format!("cannot be read: {error}")))?;
+        known.extend(markers::names(&before));
+        let after = markers::fill(&before, &parts).map_err(|error| wrong(error.to_string()))?;
+        if after != before {
+            files.push((PathBuf::from(document), after));
+        }
+    }
+    for (name, _) in parts.iter().filter(|(name, _)| !known.contains(name)) {
+        remarks.push(format!(
+            "no document has a place for `{name}` (`<!-- begin: {name} -->`)"
+        ));
+    }
+    let mut written = Vec::new();
+    for (path, text) in files {
+        let full = root.join(&path);
+        if let Some(folder) = full.parent() {
+            files::make_folder(folder)?;
+        }
+        files::write(&full, text.as_bytes())?;
+        written.push(path);
+    }
+    Ok(Made { written, remarks })
+}
+
+#[cfg(test)]
+mod tests;

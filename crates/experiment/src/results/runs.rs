@@ -1,0 +1,399 @@
+//! Tables of single worlds: our figures beside the letter's, findings, parts of the load, comparisons.
+
+use super::markers::MarkdownTable;
+use crate::letter;
+use crate::report::figures::benefit::{self, RIVALS};
+use crate::report::figures::with_interval;
+use crate::report::view::{Interval, View, arm_at};
+use crate::report::{Input, Verdict, findings};
+
+/// A finished run and what it is called in tables.
+pub(crate) struct Run {
+    pub(crate) title: &'static str,
+    pub(crate) input: Input,
+}
+
+const NONE: &str = "\u{2013}";
+
+fn percent(value: Option<Interval>) -> String {
+    value.map_or_else(
+        || NONE.to_string(),
+        |value| with_interval(value.scaled(100.0), 2, ""),
+    )
+}
+
+fn plain(value: Option<Interval>, decimals: usize) -> String {
+    value.map_or_else(
+        || NONE.to_string(),
+        |value| with_interval(value, decimals, ""),
+    )
+}
+
+fn number(value: Option<f64>, decimals: usize) -> String {
+    value.map_or_else(|| NONE.to_string(), |value| format!("{value:.decimals$}"))
+}
+
+/// What was run: a row per run.
+pub(crate) fn setting(runs: &[Run]) -> String {
+    let mut table = MarkdownTable::new(&[
+        "run",
+        "#seeds",
+        "#warm-up + measured, s",
+        "#vehicles (with radio)",
+        "#beacons alone",
+        "sizes",
+        "#CPU s",
+        "#wall s",
+        "revision",
+    ]);
+    for run in runs {
+        let raw = &run.input.summary;
+        let f = |pointer: &str, decimals: usize| {
+            number(
+                raw.pointer(pointer).and_then(serde_json::Value::as_f64),
+                decimals,
+            )
+        };
+        let beacons = raw["arms"]["cam-only"]["beacon_load"]["mean"].as_f64();
+        table.row(&[
+            run.title.to_string(),
+            View::new(raw).seeds.len().to_string(),
+            format!("{} + {}", f("/warmup_s", 0), f("/measure_s", 0)),
+            format!(
+                "{} ({})",
+                f("/scenario/vehicles", 0),
+                f("/scenario/participants", 0)
+            ),
+            number(beacons, 3),
+            raw["readings"]["sizes"]
+                .as_str()
+                .unwrap_or(NONE)
+                .to_string(),
+            f("/timing/cpu_s", 0),
+            f("/timing/wall_s", 0),
+            raw["revision"].as_str().unwrap_or(NONE).to_string(),
+        ]);
+    }
+    table.text()
+}
+
+/// Deficit and load of every arm in every run, beside the letter's.
+pub(crate) fn arms(runs: &[Run]) -> String {
+    let mut head = vec!["arm".to_string(), "#letter: deficit, %".to_string()];
+    head.extend(runs.iter().map(|run| format!("#{}: deficit, %", run.title)));
+    head.push("#letter: load".to_string());
+    head.extend(runs.iter().map(|run| format!("#{}: load", run.title)));
+    let head: Vec<&str> = head.iter().map(String::as_str).collect();
+    let mut table = MarkdownTable::new(&head);
+    let views: Vec<View<'_>> = runs
+        .iter()
+        .map(|run| View::new(&run.input.summary))
+        .collect();
+    for name in arm_names(&views) {
+        let theirs = letter::arm(&name);
+        let mut row = vec![
+            name.clone(),
+            number(theirs.and_then(|f| f.deficit).map(|x| 100.0 * x), 1),
+        ];
+        row.extend(views.iter().map(|view| percent(view.deficit(&name))));
+        row.push(number(theirs.and_then(|f| f.load), 2));
+        row.extend(views.iter().map(|view| plain(view.load(&name), 3)));
+        table.row(&row);
+    }
+    table.text()
+}
+
+/// Arms of all runs, in the order of tables.
+fn arm_names(views: &[View<'_>]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for view in views {
+        for arm in &view.arms {
+            if !names.contains(&arm.name) {
+                names.push(arm.name.clone());
+            }
+        }
+    }
+    names
+}
+
+/// Every finding of the letter with its rule and what each run says.
+pub(crate) fn finding_table(runs: &[Run]) -> String {
+    let mut head = vec!["finding of the letter".to_string()];
+    head.extend(runs.iter().map(|run| run.title.to_string()));
+    head.push("rule".to_string());
+    let head: Vec<&str> = head.iter().map(String::as_str).collect();
+    let mut table = MarkdownTable::new(&head);
+    let all: Vec<_> = runs.iter().map(|run| findings(&run.input)).collect();
+    let Some(first) = all.first() else {
+        return table.text();
+    };
+    for (i, finding) in first.iter().enumerate() {
+        let mut row = vec![finding.claim.to_string()];
+        row.extend(all.iter().map(|of_run| {
+            of_run
+                .get(i)
+                .map_or_else(String::new, |one| match one.verdict {
+                    Verdict::NotRun => one.verdict.text().to_string(),
+                    verdict => format!("**{}**: {}", verdict.text(), one.ours),
+                })
+        }));
+        row.push(finding.rule.to_string());
+        table.row(&row);
+    }
+    table.text()
+}
+
+/// How many findings each run holds.
+pub(crate) fn finding_counts(runs: &[Run]) -> String {
+    let mut table = MarkdownTable::new(&[
+        "run",
+        "#held",
+        "#not held",
+        "#undecided",
+        "#calibrated",
+        "#not run or not meaningful",
+    ]);
+    for run in runs {
+        let all = findings(&run.input);
+        let count = |wanted: &[Verdict]| {
+            let found = all.iter().filter(|one| wanted.contains(&one.verdict));
+            found.count().to_string()
+        };
+        table.row(&[
+            run.title.to_string(),
+            count(&[Verdict::Held]),
+            count(&[Verdict::NotHeld]),
+            count(&[Verdict::Undecided]),
+            count(&[Verdict::Calibrated]),
+            count(&[Verdict::NotRun, Verdict::NotMeaningful]),
+        ]);
+    }
+    table.text()
+}
+
+/// What loads are made of, price, contributors and digest of every arm that offers more than beacons.
+pub(crate) fn parts(run: &Run) -> String {
+    let mut table = MarkdownTable::new(&[
+        "arm",
+        "#load",
+        "#digests",
+        "#reports",
+        "#broadcasts",
+        "#price",
+        "#letter: price",
+        "#contributors",
+        "#digest, B",
+    ]);
+    let view = View::new(&run.input.summary);
+    for arm in &view.arms {
+        if arm.load.is_none_or(|load| load.mean <= 0.0) {
+            continue;
+        }
+        let hosted = |text: String| if arm.hosted() { text } else { String::new() };
+        table.row(&[
+            arm.name.clone(),
+            number(arm.load.map(|load| load.mean), 3),
+            hosted(number(arm.digest_load, 3)),
+            number(arm.reports_load, 3),
+            hosted(number(arm.broadcast_load, 3)),
+            hosted(plain(arm.price, 3)),
+            letter::price(&arm.name).map_or_else(String::new, |price| price.to_string()),
+            hosted(number(arm.contributors, 1)),
+            hosted(plain(arm.digest_bytes, 1)),
+        ]);
+    }
+    table.text()
+}
+
+/// Paired comparisons at equal allowance, against mitigation, and along the ladder.
+pub(crate) fn paired(runs: &[Run]) -> String {
+    let mut head = vec![
+        "arm".to_string(),
+        "against".to_string(),
+        "letter".to_string(),
+    ];
+    for run in runs {
+        head.push(format!("#{}: points less", run.title));
+        head.push(format!("#{}: % less", run.title));
+    }
+    let head: Vec<&str> = head.iter().map(String::as_str).collect();
+    let mut table = MarkdownTable::new(&head);
+    let views: Vec<View<'_>> = runs
+        .iter()
+        .map(|run| View::new(&run.input.summary))
+        .collect();
+    let mut pairs: Vec<(String, String)> = Vec::new();
+    for pair in views.iter().flat_map(|view| &view.pairs) {
+        let names = (pair.better.clone(), pair.worse.clone());
+        if !pairs.contains(&names) {
+            pairs.push(names);
+        }
+    }
+    let zero = |value: Interval| {
+        if value.includes_zero() {
+            ", zero inside"
+        } else {
+            ""
+        }
+    };
+    for (better, worse) in pairs {
+        let said = letter::paired(&better, &worse).map_or_else(
+            || NONE.to_string(),
+            |said| match (said.points, said.relative) {
+                (Some([mean, lo, hi]), _) => format!("{mean} points [{lo}, {hi}]"),
+                (None, Some(relative)) => format!("{:.0} %", 100.0 * relative),
+                (None, None) => NONE.to_string(),
+            },
+        );
+        let mut row = vec![better.clone(), worse.clone(), said];
+        for view in &views {
+            let pair = view.pair(&better, &worse);
+            let shown = |value: Option<Interval>, decimals: usize| {
+                value.map_or_else(
+                    || NONE.to_string(),
+                    |value| format!("{}{}", with_interval(value, decimals, ""), zero(value)),
+                )
+            };
+            row.push(shown(pair.and_then(|p| p.points), 2));
+            row.push(shown(
+                pair.and_then(|p| p.relative).map(|r| r.scaled(100.0)),
+                1,
+            ));
+        }
+        table.row(&row);
+    }
+    table.text()
+}
+
+/// The proposal against both random admissions at equal load.
+pub(crate) fn equal_load(runs: &[Run]) -> String {
+    let mut table = MarkdownTable::new(&["run", "against", "#load", "#misses avoided, %", "zero"]);
+    for run in runs {
+        let view = View::new(&run.input.summary);
+        for rival in RIVALS {
+            let curve = benefit::equal_load(&view, rival);
+            if curve.points.is_empty() {
+                table.row(&[
+                    run.title.to_string(),
+                    rival.to_string(),
+                    NONE.to_string(),
+                    "no load that both reach".to_string(),
+                    String::new(),
+                ]);
+            }
+            for (load, value) in curve.points.iter().step_by(3) {
+                table.row(&[
+                    run.title.to_string(),
+                    rival.to_string(),
+                    format!("{load:.3}"),
+                    with_interval(*value, 1, ""),
+                    if value.includes_zero() {
+                        "inside"
+                    } else {
+                        "outside"
+                    }
+                    .to_string(),
+                ]);
+            }
+        }
+    }
+    table.text()
+}
+
+/// Secondary metrics of every arm of one run.
+pub(crate) fn secondary(run: &Run) -> String {
+    let view = View::new(&run.input.summary);
+    let path = view.arms.iter().any(|arm| arm.path_coverage.is_some());
+    let mut head = vec![
+        "arm",
+        "#deficit of all vehicles, %",
+        "#known within 150 m, %",
+        "#age, s",
+        "#times received per s",
+    ];
+    if path {
+        head.push("#own path seen, %");
+    }
+    let mut table = MarkdownTable::new(&head);
+    for arm in &view.arms {
+        let raw = &run.input.summary["arms"][arm.name.as_str()];
+        let mut row = vec![
+            arm.name.clone(),
+            number(arm.deficit_all.map(|x| 100.0 * x), 2),
+            number(raw["awareness"].as_f64().map(|x| 100.0 * x), 1),
+            number(raw["age_s"]["mean"].as_f64(), 3),
+            number(raw["redundancy"]["mean"].as_f64(), 2),
+        ];
+        if path {
+            row.push(number(arm.path_coverage.map(|x| 100.0 * x), 1));
+        }
+        table.row(&row);
+    }
+    table.text()
+}
+
+/// Whether the score foretells the benefit: rank correlations.
+pub(crate) fn score(run: &Run) -> Option<String> {
+    let mut table = MarkdownTable::new(&[
+        "arm",
+        "#admissions",
+        "#rank correlation",
+        "#misses cured: lowest scores",
+        "#highest scores",
+    ]);
+    let cured = &run.input.series.cured;
+    let mut any = false;
+    for arm in cured.iter().filter(|arm| !arm.bins.is_empty()) {
+        any = true;
+        let bin = |bin: Option<&crate::report::CuredBin>| {
+            bin.map_or_else(
+                || NONE.to_string(),
+                |bin| {
+                    format!(
+                        "{:.3} [{:.3}, {:.3}]",
+                        bin.cured, bin.cured_lo, bin.cured_hi
+                    )
+                },
+            )
+        };
+        table.row(&[
+            arm.arm.clone(),
+            arm.admissions.to_string(),
+            plain(
+                arm.rank_correlation
+                    .map(|[mean, lo, hi]| Interval { mean, lo, hi }),
+                3,
+            ),
+            bin(arm.bins.first()),
+            bin(arm.bins.last()),
+        ]);
+    }
+    any.then(|| table.text())
+}
+
+/// A sentence on where the proposal stands against both randoms, for captions.
+pub(crate) fn caption(run: &Run) -> String {
+    let view = View::new(&run.input.summary);
+    let seeds = view.seeds.len();
+    let best = arm_at("proposed", 0.8);
+    let shown = |name: &str| match (view.deficit(name), view.load(name)) {
+        (Some(deficit), Some(load)) => format!(
+            "{name} {:.1} % at load {:.2}",
+            100.0 * deficit.mean,
+            load.mean
+        ),
+        _ => format!("{name} not run"),
+    };
+    let caveat = view
+        .caveat()
+        .map_or_else(String::new, |caveat| format!(" **{caveat}**"));
+    format!(
+        "Deficit over cooperative load, {} traffic, {seeds} paired seeds, 95 % intervals: {}; {}; {}.{caveat} CAM-only is calibrated to the \
+         letter's 5.8 %, and readings 6, 10 and 15 were chosen in a prototype with the letter's results in view \
+         ([readings](docs/readings.md)).",
+        run.input.summary["traffic"].as_str().unwrap_or("unknown"),
+        shown("cam-only"),
+        shown("cpm-rmr"),
+        shown(&best)
+    )
+}

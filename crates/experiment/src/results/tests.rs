@@ -1,0 +1,218 @@
+//! Made-up outputs through the whole of it.
+
+use std::fs;
+
+use super::*;
+use crate::files::tests::Folder;
+use crate::report::{SeriesBuilder, sample};
+use crate::table::{Cell, Column, Kind, ParquetTable};
+
+/// A repository with the two documents.
+fn repository(name: &str) -> Folder {
+    let folder = Folder::new(name);
+    fs::create_dir_all(folder.0.join("docs")).unwrap();
+    let part = |name: &str| format!("<!-- begin: {name} -->\nnot yet\n<!-- end -->\n");
+    let names = [
+        "setting",
+        "arms",
+        "findings-count",
+        "findings",
+        "paired",
+        "equal-load",
+        "parts",
+        "parts-sumo",
+        "parts-uper",
+        "secondary",
+        "score",
+        "tiles",
+        "tiles-sumo",
+        "readings",
+        "density-penetration",
+        "critical-density",
+        "beyond",
+    ];
+    let text: String = names.iter().map(|name| part(name)).collect();
+    fs::write(
+        folder.0.join("docs/results.md"),
+        format!("# Results\n{text}"),
+    )
+    .unwrap();
+    fs::write(
+        folder.0.join("README.md"),
+        format!("# Covey\n{}", part("pareto")),
+    )
+    .unwrap();
+    folder
+}
+
+fn put_run(folder: &Path, seeds: u64) {
+    fs::create_dir_all(folder).unwrap();
+    let mut builder = SeriesBuilder::new(0.2);
+    for (outcome, cycles) in sample::runs(seeds) {
+        builder.add(&outcome, &cycles);
+    }
+    fs::write(
+        folder.join(SUMMARY_FILE),
+        sample::summary(seeds).to_string(),
+    )
+    .unwrap();
+    let series = serde_json::to_string(&builder.finish()).unwrap();
+    fs::write(folder.join(report::SERIES_FILE), series).unwrap();
+}
+
+fn put_table(file: &Path, columns: &[(&str, Kind)], rows: &[Vec<Cell>]) {
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let columns = columns.iter().map(|(name, kind)| Column::new(*name, *kind));
+    let mut table = ParquetTable::new(Vec::new(), columns.collect()).unwrap();
+    table.rows(rows).unwrap();
+    fs::write(file, table.finish().unwrap()).unwrap();
+}
+
+#[test]
+fn everything_that_is_there_is_shown_and_the_rest_is_named() {
+    let repository = repository("results");
+    let root = &repository.0;
+    let out = root.join("out");
+    put_run(&out.join("letter"), 17);
+    put_run(&out.join("letter-uper"), 17);
+    put_table(
+        &out.join("letter/cycles.parquet"),
+        &[
+            ("arm", Kind::Text),
+            ("tile_x", Kind::Integer),
+            ("tile_y", Kind::Integer),
+            ("occupancy", Kind::Number),
+            ("busy", Kind::Number),
+        ],
+        &[vec![
+            "cam-only".into(),
+            3u64.into(),
+            0u64.into(),
+            0.0.into(),
+            0.64.into(),
+        ]],
+    );
+    let made = make(root, &out).unwrap();
+    let has = |path: &str| made.written.contains(&PathBuf::from(path));
+    assert!(has("results/letter/summary.json") && has("results/letter/report.html"));
+    assert!(has("results/letter/figures/1-deficit-over-load.svg"));
+    assert!(
+        has("results/letter/figures/3-factor-ladder.svg"),
+        "{:?}",
+        made.written
+    );
+    assert!(has("results/letter-uper/figures/1-deficit-over-load.svg"));
+    assert!(!has("results/letter-uper/report.html") && !has(DENSITY_FIGURE));
+    let remarks = made.remarks.join("\n");
+    assert!(
+        remarks.contains(
+            "letter-sumo: not there. `cargo run --release -- reproduce --traffic sumo` makes it"
+        ),
+        "{remarks}"
+    );
+    assert!(remarks.contains("examples/readings.toml"), "{remarks}");
+    let text = fs::read_to_string(root.join("docs/results.md")).unwrap();
+    assert!(
+        text.contains("| CAM-only misses 5.8 % | **calibrated, no finding**: "),
+        "{text}"
+    );
+    assert!(text.contains("built-in, real bytes (`uper`)"));
+    assert!(text.contains("| cam-only | 1 | 0.000 | 0.000 | 0.000 | 0.640 |"));
+    assert!(text.contains("<!-- begin: readings -->\nnot yet\n"));
+    let readme = fs::read_to_string(root.join("README.md")).unwrap();
+    assert!(
+        readme.contains("![Deficit over load](results/letter/figures/1-deficit-over-load.svg)")
+    );
+    assert!(readme.contains(
+        "readings 6, 10 and 15 were chosen in a prototype with the letter's results in view"
+    ));
+
+    // Without outputs the kept summaries serve, and nothing changes.
+    fs::remove_dir_all(&out).unwrap();
+    let again = make(root, &out).unwrap();
+    assert!(
+        again.remarks[0].contains("taken from"),
+        "{:?}",
+        again.remarks
+    );
+    assert!(again.written.is_empty(), "{:?}", again.written);
+}
+
+#[test]
+fn sweeps_become_tables_and_the_figure() {
+    let repository = repository("results-sweeps");
+    let root = &repository.0;
+    let out = root.join("out");
+    let numbers = [
+        "relevant",
+        "missed",
+        "relevant_all",
+        "missed_all",
+        "load",
+        "tile_cycles",
+    ];
+    let columns = |keys: &[(&'static str, Kind)]| {
+        let mut columns = keys.to_vec();
+        columns.extend([("arm", Kind::Text), ("seed", Kind::Integer)]);
+        columns.extend(numbers.map(|name| (name, Kind::Number)));
+        columns
+    };
+    let row = |keys: &[Cell], arm: &str, seed: u64, missed: f64| {
+        let mut row = keys.to_vec();
+        row.extend([arm.into(), seed.into()]);
+        row.extend([1000.0, missed, 1200.0, missed + 20.0, 0.3, 100.0].map(Cell::from));
+        row
+    };
+    let mut rows = Vec::new();
+    for (variant, more) in [("base", 0.0), ("6 cell visible: strict", 30.0)] {
+        for seed in 1..=4 {
+            rows.push(row(&[variant.into()], "random@0.4", seed, 45.0));
+            rows.push(row(&[variant.into()], "proposed@0.4", seed, 31.0 + more));
+        }
+    }
+    put_table(
+        &out.join("readings/runs.parquet"),
+        &columns(&[("variant", Kind::Text)]),
+        &rows,
+    );
+    let mut rows = Vec::new();
+    for density in [14.36, 28.72] {
+        for penetration in [0.2, 1.0] {
+            rows.push(row(
+                &[density.into(), penetration.into()],
+                "cam-only",
+                1,
+                density,
+            ));
+        }
+    }
+    let keys = [
+        ("traffic.main_density", Kind::Number),
+        ("penetration", Kind::Number),
+    ];
+    put_table(
+        &out.join("density-penetration/runs.parquet"),
+        &columns(&keys),
+        &rows,
+    );
+    let made = make(root, &out).unwrap();
+    assert!(made.written.contains(&PathBuf::from(DENSITY_FIGURE)));
+    let text = fs::read_to_string(root.join("docs/results.md")).unwrap();
+    assert!(text.contains("| 6 cell visible: strict | 4.50 / 0.300 | 6.10 / 0.300 | **no**: random@0.4 now misses less than proposed@0.4 |"), "{text}");
+    assert!(
+        text.contains("| 28.72 (1 k_c) | 100 | 2.87 / 0.300 |"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_is_damaged_is_named_and_nothing_is_written() {
+    let repository = repository("results-damaged");
+    let out = repository.0.join("out");
+    put_run(&out.join("letter"), 6);
+    fs::create_dir_all(out.join("readings")).unwrap();
+    fs::write(out.join("readings/runs.parquet"), "no table").unwrap();
+    let error = make(&repository.0, &out).unwrap_err().to_string();
+    assert!(error.contains("readings/runs.parquet"), "{error}");
+    assert!(!repository.0.join("results").exists());
+}
