@@ -321,9 +321,11 @@ fn readings(scenario: &Scenario) -> Value {
     put("grid", serde_json::to_value(scenario.grid));
     put("traffic", serde_json::to_value(&scenario.traffic));
     put("protocol", serde_json::to_value(&scenario.protocol));
+    put("demand", serde_json::to_value(&scenario.demand));
     put("channel", serde_json::to_value(&scenario.channel));
     put("sensing", serde_json::to_value(scenario.sensing));
     put("evaluation", serde_json::to_value(scenario.evaluation));
+    put("conduct", serde_json::to_value(scenario.conduct));
     put("penetration", serde_json::to_value(scenario.penetration));
     put("sizes", serde_json::to_value(scenario.sizes));
     Value::Object(all)

@@ -74,12 +74,14 @@ impl Judgement {
             return;
         }
         let id = beacon.sender.into();
-        let last = self.heard.get(id).map(|&(_, at)| at);
-        if last.is_some_and(|at| at >= beacon.at) {
+        let last = self.heard.get(id);
+        if last.is_some_and(|&(_, at)| at >= beacon.at) {
             return;
         }
-        if let (Some(last), Some(own)) = (last, &self.own) {
-            let due = beacon.at.since(last).seconds() / self.parameters.beacon_s;
+        if let (Some((state, at)), Some(own)) = (last, &self.own) {
+            let next = (&beacon.state, beacon.at);
+            let interval = self.parameters.beacon_interval((state, *at), next);
+            let due = beacon.at.since(*at).seconds() / interval.seconds();
             let distance = own.position.distance(beacon.state.position);
             self.links.count(distance, libm::round(due).max(1.0), 1.0);
         }

@@ -30,6 +30,7 @@ use core::fmt;
 use crate::admission::{Action, Admission, Because, Binding, Change, Decision};
 use crate::grid::{Cell, Position, Tile};
 use crate::ids::{AgentId, ObjectId};
+use crate::map::RoadMap;
 use crate::messages::Content;
 use crate::parameters::Parameters;
 use crate::policy::{Listing, Plan, Policy, Repeat, View};
@@ -113,9 +114,16 @@ pub struct DemandOptions {
     /// Standard deviation of stations' own positions, per axis, in metres, as stations tell it with their positions; it
     /// widens the gates of association. Default 0.
     pub position_error_m: f64,
+    /// Buildings of the map hide what is behind them. Default true; false for a map of roads alone.
+    pub buildings: bool,
 }
 
 impl DemandOptions {
+    /// The map as far as sight lines are concerned.
+    fn walls<'m>(&self, map: Option<&'m dyn RoadMap>) -> Option<&'m dyn RoadMap> {
+        map.filter(|_| self.buildings)
+    }
+
     /// How well positions and sizes in messages can be trusted.
     #[must_use]
     pub fn accuracy(&self) -> Accuracy {
@@ -145,6 +153,7 @@ impl Default for DemandOptions {
             identities: Identities::Associated,
             sizes: BodySizes::True,
             position_error_m: 0.0,
+            buildings: true,
         }
     }
 }
@@ -284,7 +293,7 @@ impl Demand {
         let parameters = view.parameters;
         let scene = &self.scene;
         let options = &self.options;
-        let heard_within = Duration::from_seconds(options.heard_within_s);
+        let heard_within = parameters.heard_within(options.heard_within_s);
         let mut listeners = Vec::new();
         let mut members: Vec<u32> = Vec::new();
         for member in view.scope {
@@ -300,7 +309,7 @@ impl Demand {
         }
         let digests = Digests::new(view, scene, options.views);
         let sight = |from: u32, to: u32| match options.views {
-            Views::SightLines => scene.sees(from, to, view.map),
+            Views::SightLines => scene.sees(from, to, options.walls(view.map)),
             Views::Digests => digests.mark(from, to),
         };
         let range = options.sensor_range_m;
@@ -355,7 +364,10 @@ impl Demand {
             let mut lacking = pair.unseen;
             if !object.silent {
                 let lost = 1.0 - view.links.between(object.position, place);
-                lacking *= libm::pow(lost, pair.deadline_s / parameters.beacon_s);
+                lacking *= libm::pow(
+                    lost,
+                    pair.deadline_s / parameters.beacon_interval_s(object.speed),
+                );
             }
             let cycle = parameters.cycle_s;
             needs.push(Need {

@@ -319,7 +319,9 @@ impl<P: Policy> Host<P> {
         let (member, _) = self
             .members
             .get_or_insert_with(beacon.sender, || Member::new(beacon));
-        let interval = Duration::from_seconds(self.parameters.beacon_s);
+        let last = (&member.state, member.heard_at);
+        let next = (&beacon.state, beacon.at);
+        let interval = self.parameters.beacon_interval(last, next);
         let due = member.hear(beacon, interval, &self.window);
         let distance = beacon.state.position.distance(self.own.position);
         self.links.count(distance, f64::from(due), 1.0);
@@ -471,10 +473,10 @@ impl<P: Policy> Host<P> {
 
     fn decide(&mut self, cycle_start: Instant) -> Speech {
         let parameters = &self.parameters;
-        let interval = Duration::from_seconds(parameters.beacon_s);
         let mut scope: Vec<ScopeMember<'_>> = Vec::with_capacity(self.members.len() + 1);
         let mut delivery = 0.0;
         for (id, member) in self.members.iter().filter(|(_, m)| self.in_scope(m)) {
+            let interval = Duration::from_seconds(parameters.beacon_interval_s(member.state.speed));
             let beacon_share = member.beacon_share(self.now, interval, parameters.beacon_window);
             delivery += beacon_share;
             scope.push(ScopeMember {

@@ -16,6 +16,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod admission;
+pub mod beacons;
 pub mod contributor;
 pub mod demand;
 pub mod digest;

@@ -3,6 +3,7 @@
 use core::fmt;
 
 use crate::admission::{Factors, Rules};
+use crate::beacons::BeaconRule;
 use crate::ids::AgentId;
 use crate::messages::{Broadcast, Content};
 use crate::time::Duration;
@@ -53,6 +54,9 @@ pub struct Parameters {
     pub decision_phase_s: f64,
     /// Interval of beacons, in seconds; also of price updates. Default 0.1; letter, table of parameters (CAM at 10 Hz).
     pub beacon_s: f64,
+    /// When beacons are sent. Default at the fixed rate of `beacon_s`; `triggered` is EN 302 637-2 with `beacon_s` as the
+    /// shortest interval: reading 44.
+    pub beacons: BeaconRule,
     /// Spacing of the slots over which beacons and reports are spread, in seconds. Default 0.05; letter (step), reading 31.
     pub slot_s: f64,
     /// Hard bound on the airtime of a cycle, T_max, in seconds. Default 0.2 (one cycle); reading 10.
@@ -158,6 +162,7 @@ impl Default for Parameters {
             cycle_s: 0.2,
             decision_phase_s: 0.15,
             beacon_s: 0.1,
+            beacons: BeaconRule::Periodic,
             slot_s: 0.05,
             t_max_s: 0.2,
             kappa_per_s: 2.0,

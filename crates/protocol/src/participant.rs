@@ -17,6 +17,7 @@ use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use crate::beacons::{self, BeaconRule};
 use crate::contributor::Contributor;
 use crate::demand::DemandOptions;
 use crate::digest::CoverageDigest;
@@ -56,6 +57,8 @@ pub struct Participant<P = ConditionalCoverage> {
     vacant: Option<(Tile, Instant)>,
     beaconed: Option<Instant>,
     beacons: u32,
+    /// What the last beacon told, and when.
+    last_beacon: Option<(AgentState, Instant)>,
     elected: Option<Instant>,
     outputs: VecDeque<Output>,
     wake_told: Option<Instant>,
@@ -99,6 +102,7 @@ impl<P: Policy + Clone> Participant<P> {
             vacant: None,
             beaconed: None,
             beacons: 0,
+            last_beacon: None,
             elected: None,
             outputs: VecDeque::new(),
             wake_told: None,
@@ -290,6 +294,14 @@ impl<P: Policy + Clone> Participant<P> {
             return;
         }
         self.beaconed = Some(slot);
+        if self.parameters.beacons == BeaconRule::Triggered
+            && self
+                .last_beacon
+                .is_some_and(|(last, at)| !beacons::is_due(&last, &state, self.now.since(at)))
+        {
+            return;
+        }
+        self.last_beacon = Some((state, self.now));
         let every = self.parameters.digest_every;
         let with_digest = every > 0 && self.beacons.is_multiple_of(every);
         self.beacons = self.beacons.wrapping_add(1);

@@ -10,6 +10,7 @@ use covey_protocol::messages::{Content, ObjectState};
 use covey_protocol::{Duration, Instant, ObjectId, Parameters};
 
 use crate::awareness::{BeaconHistory, Stamp, Told};
+use crate::prepared::STEP_S;
 use crate::road_map::Remembering;
 use crate::shared::Shared;
 
@@ -67,7 +68,8 @@ impl ContentChoice {
             let state = shared.moment(other, step).state;
             let distance = state.position.distance(here.position);
             // Of those it knows to be there: was the last beacon heard?
-            let decoded = shared.step - step < shared.prepared.timeline.beacon;
+            let interval = (parameters.beacon_interval_s(state.speed) / STEP_S).round() as u32;
+            let decoded = shared.step - step < interval;
             links.count(distance, 1.0, f64::from(u8::from(decoded)));
             if distance <= AROUND_M {
                 self.heard.push(Heard {

@@ -31,6 +31,7 @@ use covey_protocol::{
 use crate::air::{self, Air, BROADCAST, REPORT};
 use crate::arm::{Arm, PolicyMaker, Strategy};
 use crate::awareness::{BeaconHistory, Speaker, Told};
+use crate::conduct::Misbehaviour;
 use crate::cured::Credit;
 use crate::demanded::ContentChoice;
 use crate::observe::{HostView, Observer, Shown};
@@ -301,9 +302,7 @@ impl Hosted {
 
     /// The beacon that a place sent at a step carried a digest.
     fn digest_due_at(&self, shared: &Shared<'_>, slot: u32, step: u32) -> bool {
-        let every = u64::from(self.parameters.digest_every);
-        let count = u64::from(step / shared.prepared.timeline.beacon);
-        every > 0 && (count + (shared.agent(slot).mixed() >> 16) % every).is_multiple_of(every)
+        shared.carries_digest(slot, step, self.parameters.digest_every)
     }
 
     /// Makes room for new places and lets go of those that were left.
@@ -361,6 +360,22 @@ impl Hosted {
             };
             let agent = shared.agent(slot);
             if self.parameters.report_phase(agent) != phase {
+                continue;
+            }
+            if let Some(wrong) = shared.misbehaviour(slot) {
+                // Time passes for its leases, too.
+                contributor.handle_input(now, Input::Tick);
+                while contributor.poll_output().is_some() {}
+                if wrong == Misbehaviour::ClaimViews && contributor.is_admitted() {
+                    let report = Report {
+                        sender: agent,
+                        at: now,
+                        objects: Vec::new(),
+                    };
+                    let bytes = sizes.report(0, true);
+                    air.offer(shared, &thinning, slot, REPORT, bytes, 0);
+                    self.reports.push((slot, report, bytes));
+                }
                 continue;
             }
             let objects = spoken.sensed(shared, slot);

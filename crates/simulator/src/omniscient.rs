@@ -88,7 +88,8 @@ impl Omniscient {
             if shared.participant[object as usize] {
                 // Those to come that will be within the deadline then; those that came are known.
                 let seconds = relevant.deadline_us.clamp(0, cycle_us) as f64 * 1e-6;
-                let beacons = (seconds / p.beacon_s + 1e-9).floor();
+                let interval = p.beacon_interval_s(shared.here(object).state.speed);
+                let beacons = (seconds / interval + 1e-9).floor();
                 left *= (1.0 - success(shared, object, vehicle)).powf(beacons);
             }
             if left > 1e-3 {

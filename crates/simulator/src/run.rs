@@ -468,23 +468,14 @@ impl<'p> Run<'p> {
 
     /// Offers all beacons and reports of the step, decides which are carried, and delivers the beacons.
     fn beacons_and_reports(&mut self, measured: bool, observer: &mut dyn Observer) {
+        let senders = self.shared.beacon_senders(&self.beacon_phase);
+        let low_frequency = self.shared.low_frequency(&senders);
         let shared = &self.shared;
-        let phase = shared.step % shared.prepared.timeline.beacon;
-        let senders: Vec<u32> = shared
-            .participants
-            .iter()
-            .copied()
-            .filter(|&slot| self.beacon_phase[slot as usize] == phase)
-            .collect();
         self.spoken.speak(shared, &senders);
-        // Low-frequency containers go out every 0.5 s, at a time of each sender's own.
-        let beacon = shared.prepared.timeline.beacon;
-        let every = (0.5 / (f64::from(beacon) * STEP_S)).round().max(1.0) as u64;
-        let interval = u64::from(shared.step / beacon);
         let thinning = air::thinning(shared, BEACON);
         let mut carried = vec![vec![0u16; senders.len()]; self.groups.len()];
         for run in &mut self.arms {
-            for &slot in &senders {
+            for (&slot, &low_frequency) in senders.iter().zip(&low_frequency) {
                 let mut digest = None;
                 if let Kind::Hosted(hosted) = &run.kind
                     && hosted.digest_due(shared, slot)
@@ -499,8 +490,6 @@ impl<'p> Run<'p> {
                         run.ledger.outcome.digest_bytes.add(f64::from(bytes));
                     }
                 }
-                let turn = shared.agent(slot).mixed() >> 24;
-                let low_frequency = interval.wrapping_add(turn).is_multiple_of(every);
                 let (bytes, digest) = self.sizes.beacon(digest, low_frequency);
                 run.air
                     .offer(shared, &thinning, slot, BEACON, bytes, digest);

@@ -31,6 +31,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::calibrate::Calibrated;
+use crate::conduct::Conduct;
 use crate::errors::Errors;
 use crate::readings::{Evaluation, Sensing, SizeModel};
 
@@ -74,6 +75,9 @@ pub struct Scenario {
     /// small enough to know every vehicle. Default none.
     #[serde(default)]
     pub unequipped: Vec<u32>,
+    /// How participants behave. Default: by the rules.
+    #[serde(default)]
+    pub conduct: Conduct,
     /// What messages weigh. Default `tr103562`; reading 21.
     #[serde(default)]
     pub sizes: SizeModel,
@@ -215,6 +219,12 @@ impl Scenario {
             return Err(value(format!(
                 "penetration: found {}, expected above 0 and at most 1 (a share of vehicles)",
                 scenario.penetration
+            )));
+        }
+        if !(0.0..=1.0).contains(&scenario.conduct.misbehaving) {
+            return Err(value(format!(
+                "conduct.misbehaving: found {}, expected 0 to 1 (a share of participants)",
+                scenario.conduct.misbehaving
             )));
         }
         let (sensing, evaluation) = (&scenario.sensing, &scenario.evaluation);

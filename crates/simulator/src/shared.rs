@@ -12,6 +12,7 @@ use covey_world::sight::{self, Scratch};
 use covey_world::{Frame, Point, VehicleState, paths};
 
 use crate::awareness::{Matrix, Stamp};
+use crate::beaconing::Beaconing;
 use crate::outcome::Timing;
 use crate::pair_memory::{PairMemory, Vehicle};
 use crate::prepared::Prepared;
@@ -190,6 +191,7 @@ pub(crate) struct Shared<'p> {
     /// Neither sight nor links are wanted.
     pub(crate) blind: bool,
     pub(crate) links: Links,
+    pub(crate) beaconing: Beaconing,
     /// Fading by unordered pair.
     fading: PairMemory,
     relevance: paths::Relevance,
@@ -245,6 +247,7 @@ impl<'p> Shared<'p> {
             with_cells,
             blind: false,
             links: Links::default(),
+            beaconing: Beaconing::default(),
             fading: PairMemory::default(),
             relevance: paths::Relevance::new(
                 prepared.predictor.clone(),

@@ -140,6 +140,7 @@ fn by_name(group: &str, last: &str) -> (&'static str, &'static str) {
         (_, "cell_m" | "tile_m") => ("", "letter, table I (design)"),
         (_, "cycle_s") => ("", "letter, table I (T_s)"),
         (_, "beacon_s") => ("", "letter, table I; EN 302 637-2"),
+        (_, "beacons") => ("", "letter; reading 44"),
         (_, "slot_s") => ("", "letter, table I (step); reading 31"),
         (_, "decision_phase_s") => ("", "reading 31"),
         (_, "kappa_per_s") => ("", "letter, table I"),
@@ -208,6 +209,8 @@ fn source_of(group: &str) -> &'static str {
     match group {
         "channel" => "TR 37.885, TR 36.885; docs/channel.md",
         "grid" => "scenario; reading 7",
+        "conduct" => "reading 45",
+        "demand" => "design: choice by demand",
         "traffic" => "scenario",
         _ => "",
     }

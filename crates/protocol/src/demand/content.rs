@@ -126,7 +126,7 @@ impl Chooser {
         self.keep_what_matters(options, knowledge.sensed.iter().filter(|s| eligible(s)));
         self.build(options, knowledge);
         let scene = &self.scene;
-        let heard_within = Duration::from_seconds(options.heard_within_s);
+        let heard_within = parameters.heard_within(options.heard_within_s);
         let listeners: Vec<u32> = knowledge
             .heard
             .iter()
@@ -140,6 +140,7 @@ impl Chooser {
             }
         }
         let trust = options.course.sight_trust;
+        let walls = options.walls(knowledge.map);
         let range = options.sensor_range_m;
         self.needs.find(
             scene,
@@ -149,7 +150,7 @@ impl Chooser {
             |object| wanted[object as usize],
             |i, o| {
                 let (a, b) = (&scene.bodies()[i as usize], &scene.bodies()[o as usize]);
-                if a.position.distance(b.position) <= range && scene.sees(i, o, knowledge.map) {
+                if a.position.distance(b.position) <= range && scene.sees(i, o, walls) {
                     trust
                 } else {
                     0.0
@@ -165,7 +166,10 @@ impl Chooser {
             let mut lacking = pair.unseen;
             if !object.silent {
                 let lost = 1.0 - knowledge.links.between(object.position, listener.position);
-                lacking *= libm::pow(lost, pair.deadline_s / parameters.beacon_s);
+                lacking *= libm::pow(
+                    lost,
+                    pair.deadline_s / parameters.beacon_interval_s(object.speed),
+                );
             }
             need[pair.object as usize] += lacking;
         }
@@ -349,5 +353,106 @@ fn silent(state: &ObjectState) -> Body {
         speed: state.velocity.speed(),
         size: state.size,
         silent: true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::Velocity;
+    use crate::messages::{Confidence, Size};
+
+    /// Roads without bends, and a building between any two points.
+    #[derive(Debug)]
+    struct WalledUp;
+
+    impl RoadMap for WalledUp {
+        fn building_between(&self, _: Position, _: Position) -> bool {
+            true
+        }
+
+        fn way_ahead(&self, from: Position, heading: f64, length: f64, way: &mut Vec<Position>) {
+            let (s, c) = (libm::sin(heading), libm::cos(heading));
+            way.push(from);
+            way.push(Position::new(from.x + length * c, from.y + length * s));
+        }
+
+        fn lane_heading(&self, _: Position) -> Option<f64> {
+            Some(0.0)
+        }
+    }
+
+    fn agent_at(x: f64, y: f64, height: f64) -> AgentState {
+        AgentState {
+            position: Position::new(x, y),
+            heading: 0.0,
+            speed: 10.0,
+            size: Size {
+                length: 5.0,
+                width: 2.0,
+                height,
+            },
+        }
+    }
+
+    /// Whether somebody beside the road reports a silent car 55 m ahead of a listener of this height, with a car between
+    /// them or without, of which everyone was told a moment ago.
+    fn reports(
+        options: &DemandOptions,
+        height: f64,
+        between: bool,
+        map: Option<&dyn RoadMap>,
+    ) -> bool {
+        let now = Instant::ZERO + Duration::from_millis(1_000);
+        let hidden = ObjectState {
+            id: ObjectId(3),
+            position: Position::new(55.0, 0.0),
+            velocity: Velocity { x: 10.0, y: 0.0 },
+            size: agent_at(0.0, 0.0, 1.6).size,
+            sensed_at: now,
+            confidence: Confidence::FULL,
+        };
+        let mut heard = alloc::vec![Heard {
+            id: ObjectId(1),
+            state: agent_at(0.0, 0.0, height),
+            at: now,
+        }];
+        if between {
+            heard.push(Heard {
+                id: ObjectId(2),
+                state: agent_at(15.0, 0.0, 1.6),
+                at: now,
+            });
+        }
+        let knowledge = Knowledge {
+            now,
+            own: ObjectId(9),
+            state: &agent_at(40.0, 30.0, 1.6),
+            heard: &heard,
+            sensed: &[hidden],
+            told: &[(hidden, now)],
+            links: &LinkQuality::fixed(&[1.0]),
+            map,
+        };
+        let asked = Asked {
+            content: Content::Demanded,
+            requested: &[],
+        };
+        let parameters = Parameters::default();
+        let chosen = Chooser::default().choose(options, &parameters, &knowledge, asked);
+        !chosen.is_empty()
+    }
+
+    #[test]
+    fn a_map_without_buildings_hides_nothing() {
+        let walls = DemandOptions::default();
+        let none = DemandOptions {
+            buildings: false,
+            ..DemandOptions::default()
+        };
+        // A bus looks over the car between, but not through a wall.
+        assert!(reports(&walls, 3.0, true, Some(&WalledUp)));
+        assert!(!reports(&none, 3.0, true, Some(&WalledUp)));
+        assert!(reports(&none, 1.6, true, Some(&WalledUp)), "cars still do");
     }
 }

@@ -34,7 +34,7 @@ impl Spoken {
         row.clear();
         row.resize_with(size, || None);
         for &slot in senders {
-            let digest = CoverageDigest::new(shared.cells.of(slot).to_vec()).ok();
+            let digest = CoverageDigest::new(shared.claimed_cells(slot)).ok();
             row[slot as usize] = Some(Beacon {
                 sender: shared.agent(slot),
                 at: shared.now(),

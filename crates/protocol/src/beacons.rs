@@ -1,0 +1,205 @@
+//! When beacons are due, and how many of them a receiver may expect.
+//!
+//! By default an agent beacons at a fixed rate, as in the letter. With [`BeaconRule::Triggered`] it beacons by the generation
+//! rules of EN 302 637-2 (clause 6.1.3): when it has moved more than 4 m, turned by more than 4 degrees or changed its speed by
+//! more than 0.5 m/s since its last beacon, but not more often than the fixed rate, and at least once a second.
+//!
+//! CAMs carry no sequence number, so a receiver cannot count what it missed. It need not: two states of a sender tell how
+//! fast it moved between them, and the rules say how often such a motion makes a beacon due.
+
+use crate::messages::AgentState;
+use crate::parameters::Parameters;
+use crate::time::{Duration, Instant};
+
+/// A beacon is due after this displacement, in metres.
+pub const MOVED_M: f64 = 4.0;
+/// A beacon is due after this change of heading, in radians: 4 degrees.
+pub const TURNED_RAD: f64 = 4.0 * core::f64::consts::PI / 180.0;
+/// A beacon is due after this change of speed, in m/s.
+pub const FASTER_M_PER_S: f64 = 0.5;
+/// A beacon is due after this time at the latest, in seconds.
+pub const LONGEST_S: f64 = 1.0;
+/// How much later than the longest interval somebody still counts as heard, in seconds.
+const SLACK_S: f64 = 0.2;
+
+/// When an agent beacons.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+pub enum BeaconRule {
+    /// At a fixed rate.
+    #[default]
+    Periodic,
+    /// When its motion calls for it: EN 302 637-2.
+    Triggered,
+}
+
+/// How `now` differs from `last`: metres, radians, m/s.
+fn change(last: &AgentState, now: &AgentState) -> [f64; 3] {
+    let turned = now.heading - last.heading;
+    [
+        now.position.distance(last.position),
+        libm::atan2(libm::sin(turned), libm::cos(turned)).abs(),
+        (now.speed - last.speed).abs(),
+    ]
+}
+
+const LIMITS: [f64; 3] = [MOVED_M, TURNED_RAD, FASTER_M_PER_S];
+
+/// An agent whose last beacon, `since` ago, told `last` has to beacon `now`.
+#[must_use]
+pub fn is_due(last: &AgentState, now: &AgentState, since: Duration) -> bool {
+    let changed = change(last, now);
+    since >= Duration::from_seconds(LONGEST_S)
+        || changed.iter().zip(LIMITS).any(|(&x, limit)| x > limit)
+}
+
+impl Parameters {
+    /// From one beacon to the next of an agent whose state changes by `per_second` (metres, radians, m/s).
+    fn interval_s(&self, per_second: [f64; 3]) -> f64 {
+        let longest = libm::round(LONGEST_S / self.beacon_s).max(1.0);
+        let mut checks = longest;
+        for (rate, limit) in per_second.into_iter().zip(LIMITS) {
+            // The first check at which the change is above the limit.
+            let needed = libm::floor(limit / (rate * self.beacon_s) + 1e-9) + 1.0;
+            // Also for what is not a number.
+            if needed < checks {
+                checks = needed;
+            }
+        }
+        checks * self.beacon_s
+    }
+
+    /// Seconds from one beacon to the next of an agent that goes straight on at `speed`.
+    #[must_use]
+    pub fn beacon_interval_s(&self, speed: f64) -> f64 {
+        match self.beacons {
+            BeaconRule::Periodic => self.beacon_s,
+            BeaconRule::Triggered => self.interval_s([speed.abs(), 0.0, 0.0]),
+        }
+    }
+
+    /// The time from one beacon to the next of an agent that went from one state to another.
+    #[must_use]
+    pub fn beacon_interval(
+        &self,
+        (last, at): (&AgentState, Instant),
+        (next, then): (&AgentState, Instant),
+    ) -> Duration {
+        Duration::from_seconds(match self.beacons {
+            BeaconRule::Periodic => self.beacon_s,
+            BeaconRule::Triggered => {
+                let seconds = then.since(at).seconds().max(self.beacon_s);
+                self.interval_s(change(last, next).map(|x| x / seconds))
+            }
+        })
+    }
+
+    /// For how long somebody counts as heard who must have been heard within `usual_s` seconds at the fixed rate.
+    #[must_use]
+    pub fn heard_within(&self, usual_s: f64) -> Duration {
+        Duration::from_seconds(match self.beacons {
+            BeaconRule::Periodic => usual_s,
+            BeaconRule::Triggered => usual_s.max(LONGEST_S + SLACK_S),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::Position;
+
+    fn at(x: f64, heading: f64, speed: f64) -> AgentState {
+        AgentState {
+            position: Position::new(x, 0.0),
+            heading,
+            speed,
+            ..AgentState::default()
+        }
+    }
+
+    #[test]
+    fn a_beacon_is_due_by_motion_or_by_time() {
+        let last = at(0.0, 3.1, 10.0);
+        let tenth = Duration::from_millis(100);
+        assert!(!is_due(&last, &at(4.0, 3.1, 10.0), tenth));
+        assert!(is_due(&last, &at(4.1, 3.1, 10.0), tenth));
+        assert!(is_due(&last, &at(0.0, 3.1, 9.4), tenth));
+        // Over the seam at pi: 0.05 rad are less than 4 degrees, 0.08 are more.
+        let seam = core::f64::consts::PI * 2.0;
+        assert!(!is_due(&last, &at(0.0, 3.15 - seam, 10.0), tenth));
+        assert!(is_due(&last, &at(0.0, 3.18 - seam, 10.0), tenth));
+        assert!(!is_due(&last, &last, Duration::from_millis(999)));
+        assert!(is_due(&last, &last, Duration::from_millis(1_000)));
+    }
+
+    #[test]
+    fn what_is_expected_is_what_the_rules_send() {
+        let mut p = Parameters::default();
+        assert_eq!(p.beacon_interval_s(0.0), 0.1);
+        assert_eq!(p.heard_within(0.5), Duration::from_millis(500));
+        p.beacons = BeaconRule::Triggered;
+        assert_eq!(p.heard_within(0.5), Duration::from_millis(1_200));
+        for speed in [0.0, 1.0, 3.9, 4.0, 4.1, 8.0, 10.0, 13.3, 20.0, 41.0, 90.0] {
+            // Checked every 0.1 s over a minute.
+            let (mut last, mut sent) = ((0.0, 0), 0);
+            for check in 1..=600 {
+                let x = speed * f64::from(check) * 0.1;
+                let since = Duration::from_millis(100 * (check - last.1) as i64);
+                if is_due(&at(last.0, 0.0, speed), &at(x, 0.0, speed), since) {
+                    last = (x, check);
+                    sent += 1;
+                }
+            }
+            let expected = 60.0 / p.beacon_interval_s(speed);
+            assert!(
+                (f64::from(sent) - expected).abs() <= 1.0,
+                "{speed} m/s: {sent} for {expected}"
+            );
+        }
+        // Braking at 5 m/s2 makes beacons due every 0.2 s, whatever the displacement.
+        let interval = p.beacon_interval(
+            (&at(0.0, 0.0, 5.0), Instant::ZERO),
+            (
+                &at(2.0, 0.0, 2.5),
+                Instant::ZERO + Duration::from_millis(500),
+            ),
+        );
+        assert_eq!(interval, Duration::from_millis(200));
+        // Nonsense is expected once a second.
+        assert_eq!(p.beacon_interval_s(f64::NAN), 1.0);
+    }
+
+    #[test]
+    fn hosts_do_not_take_rare_beacons_for_lost_ones() {
+        use crate::host::Host;
+        use crate::messages::Beacon;
+        use crate::{AgentId, Input, Tile};
+        let share = |beacons| {
+            let parameters = Parameters {
+                beacons,
+                ..Parameters::default()
+            };
+            let tile = Tile { tx: 0, ty: 0 };
+            let mut host = Host::new(&parameters, AgentId(1), tile, Instant::ZERO, None);
+            // 10 m/s: a beacon every 0.5 s; every fourth is lost.
+            for k in (1..400).filter(|k| k % 4 != 0) {
+                let now = Instant::ZERO + Duration::from_millis(500 * k);
+                let beacon = Beacon {
+                    sender: AgentId(2),
+                    at: now,
+                    state: at(5.0 * k as f64 - 1_900.0, 0.0, 10.0),
+                    digest: None,
+                };
+                host.handle_input(now, Input::Moved(&at(5.0 * k as f64 - 1_880.0, 0.0, 10.0)));
+                host.handle_input(now, Input::Beacon(&beacon));
+            }
+            host.handle_input(Instant::ZERO + Duration::from_millis(200_150), Input::Tick);
+            host.links().over(20.0)
+        };
+        let triggered = share(BeaconRule::Triggered);
+        assert!((0.7..0.8).contains(&triggered), "{triggered}");
+        assert!(share(BeaconRule::Periodic) < 0.3);
+    }
+}

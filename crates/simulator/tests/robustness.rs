@@ -1,0 +1,150 @@
+//! What is not as the letter has it: rare beacons, participants that misbehave, maps without buildings.
+//!
+//! The blind junction is that of the other toys: 0 comes from the south between two buildings and hosts; 1 comes from the
+//! west and has no radio; 2 stands in the north and sees 1.
+
+mod support;
+
+use covey_protocol::beacons::BeaconRule;
+use covey_simulator::conduct::{Conduct, Misbehaviour};
+use covey_simulator::{Nobody, Prepared, Scenario, SeedOutcome, simulate};
+use support::{Script, arms, car, empty_channel, scenario, seconds, still};
+
+fn junction(names: &[&str], change: impl FnOnce(&mut Scenario)) -> SeedOutcome {
+    let mut scenario = scenario("toy/blind-junction");
+    empty_channel(&mut scenario);
+    scenario.penetration = 1.0;
+    scenario.unequipped = vec![1];
+    change(&mut scenario);
+    let prepared = Prepared::new(&scenario).unwrap();
+    let network = &prepared.map.network;
+    let vehicles = vec![
+        car(network, 0, "SC_0", 170.0, 8.0),
+        car(network, 1, "WC_0", 165.0, 8.0),
+        car(network, 2, "NC_0", 150.0, 0.0),
+    ];
+    simulate(
+        &prepared,
+        &mut still(vehicles),
+        &arms(names),
+        1,
+        &seconds(2.0, 2.0),
+        &mut Nobody,
+    )
+    .unwrap()
+}
+
+#[test]
+fn triggered_beacons_follow_the_motion() {
+    let beacons = |rule: BeaconRule| {
+        let mut scenario = scenario("toy/straight");
+        empty_channel(&mut scenario);
+        scenario.penetration = 1.0;
+        scenario.protocol.beacons = rule;
+        let prepared = Prepared::new(&scenario).unwrap();
+        let network = &prepared.map.network;
+        // One stands, one goes 10 m/s.
+        let mut frames = Script::new(|step| {
+            let front = 100.0 + 0.5 * f64::from(step);
+            Some(vec![
+                car(network, 0, "AB_0", 300.0, 0.0),
+                car(network, 1, "BA_0", front, 10.0),
+            ])
+        });
+        let outcome = simulate(
+            &prepared,
+            &mut frames,
+            &arms(&["cam-only", "proposed@0.4", "demand@0.4"]),
+            1,
+            &seconds(2.0, 10.0),
+            &mut Nobody,
+        )
+        .unwrap();
+        outcome
+            .arms
+            .iter()
+            .map(|arm| arm.traffic[0].messages)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(beacons(BeaconRule::Periodic), [200; 3]);
+    // Once a second, and after every 4 m: at 0.5 s, for at 0.4 s it is 4 m and no more.
+    assert_eq!(beacons(BeaconRule::Triggered), [10 + 20; 3]);
+}
+
+#[test]
+fn hosts_cope_with_triggered_beacons() {
+    let names = ["cam-only", "proposed@0.4", "demand@0.4"];
+    let outcome = junction(&names, |scenario| {
+        scenario.protocol.beacons = BeaconRule::Triggered;
+    });
+    // The hidden car is missed without cooperation, and told of with it.
+    let missed: Vec<u64> = outcome.arms.iter().map(|arm| arm.deficit.missed).collect();
+    assert_eq!(missed[0], 10);
+    assert_eq!(missed[1..], [0, 0]);
+    // Standing vehicles that send a digest with every fifth beacon send one with every beacon now.
+    let lean = junction(&["proposed-lean@0.4"], |scenario| {
+        scenario.protocol.beacons = BeaconRule::Triggered;
+    });
+    let arm = &lean.arms[0];
+    assert_eq!(arm.digest_bytes.count, arm.traffic[0].messages);
+}
+
+#[test]
+fn who_is_silent_when_named_helps_nobody() {
+    let names = ["proposed@0.4", "demand@0.4"];
+    let behave = |misbehaving, misbehaviour| {
+        junction(&names, |scenario| {
+            scenario.conduct = Conduct {
+                misbehaving,
+                misbehaviour,
+            };
+        })
+    };
+    let honest = behave(0.0, Misbehaviour::Silent);
+    let silent = behave(1.0, Misbehaviour::Silent);
+    let liars = behave(1.0, Misbehaviour::ClaimViews);
+    for arm in 0..2 {
+        assert_eq!(honest.arms[arm].deficit.missed, 0);
+        for wrong in [&silent, &liars] {
+            assert_eq!(wrong.arms[arm].deficit.missed, 10);
+        }
+        assert_eq!(silent.arms[arm].traffic[1].messages, 0);
+    }
+    // A liar reports nothing, every cycle: 121 B and 35 B of sensor information.
+    let reports = &liars.arms[0].traffic[1];
+    assert_eq!((reports.messages, reports.bytes), (10, 1_560));
+    assert!(liars.arms[1].traffic[1].messages > 0);
+    // Its digest marks everything.
+    let digest = |outcome: &SeedOutcome| outcome.arms[0].digest_bytes.value().unwrap();
+    assert_ne!(digest(&liars), digest(&honest));
+    assert_eq!(digest(&silent), digest(&honest));
+}
+
+#[test]
+fn a_host_without_buildings_on_its_map_takes_hidden_cars_for_seen() {
+    let run = |buildings| {
+        let mut outcome = junction(&["demand@0.4"], |scenario| {
+            scenario.demand.buildings = buildings;
+        });
+        outcome.arms.remove(0)
+    };
+    let (with, without) = (run(true), run(false));
+    assert_eq!(with.deficit.missed, 0);
+    // Who is thought to see the hidden car is not told of it by the host as well.
+    assert!(without.traffic[2].bytes < with.traffic[2].bytes);
+}
+
+#[test]
+fn a_share_of_misbehaviour_is_a_share() {
+    let error = Scenario::parse("x.toml", "map.net = \"a\"\nconduct.misbehaving = 1.5\n");
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "x.toml: conduct.misbehaving: found 1.5, expected 0 to 1 (a share of participants)"
+    );
+    let text = "map.net = \"a\"\n[conduct]\nmisbehaving = 0.05\nmisbehaviour = \"silent\"\n\
+                [protocol]\nbeacons = \"triggered\"\n[demand]\nbuildings = false\n";
+    let scenario = Scenario::parse("x.toml", text).unwrap();
+    assert_eq!(scenario.conduct.misbehaviour, Misbehaviour::Silent);
+    assert_eq!(scenario.protocol.beacons, BeaconRule::Triggered);
+    assert!(!scenario.demand.buildings);
+}
