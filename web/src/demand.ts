@@ -56,6 +56,9 @@ export function demandPanel(e: DemandExplanation, timeS: number, asked: Asked): 
   );
   if (d.picks.length === 0) panel.append(element("p", "Nothing is worth its bytes."));
   else panel.append(picksTable(e, asked));
+  if (d.picks.some((p) => p.pick === "report" && told(e, { kind: "report", id: p.id }).length === 0)) {
+    panel.append(element("p", "Reports of which nothing is foreseen are asked for so that nobody is forgotten: a bonus grows with the time since the last one."));
+  }
   if (s.objects.length > 0) panel.append(objectsTable(e, asked));
   return panel;
 }
