@@ -571,6 +571,7 @@ class Page {
           this.dirty = true;
         },
         choose: (agent) => this.select(agent),
+        known: (id) => r.manifest.vehicles.some((v) => v.id === id),
       };
       const at = r.timeOf(explanation.cycle);
       parts.push(explanation.by === "score" ? decisionPanel(explanation, at, asked) : demandPanel(explanation, at, asked));

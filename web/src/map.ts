@@ -585,7 +585,8 @@ export class MapView {
     pen.beginPath();
     for (const [listener, object] of e.snapshot.needs) {
       if (!objects.has(object)) continue;
-      const [a, b] = [to(object), to(listener)];
+      // A host's own track has no place here: then from whoever speaks of it.
+      const [a, b] = [to(object) ?? from, to(listener)];
       if (!a || !b) continue;
       pen.moveTo(a[0], a[1]);
       pen.lineTo(b[0], b[1]);
