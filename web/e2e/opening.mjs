@@ -1,5 +1,5 @@
 // What opening a recording and playing it cost in a real browser.
-// usage: node opening.mjs NPM_FOLDER URL SECOND... (seconds from the beginning of the recording)
+// usage: node opening.mjs NPM_FOLDER URL SECOND[:ARM]... (seconds from the beginning of the recording; ARM is compared with the first)
 // Prints one line of JSON per second: wall time from the address to the first picture with everything of its moment in it, processor
 // time of the page's thread up to then (all of it, and scripts alone), requests and bytes. Then one line about playing with a host selected.
 import { accessSync, constants } from "node:fs";
@@ -33,32 +33,29 @@ async function metrics(session) {
 try {
   const manifest = await (await fetch(`${url}api/0/manifest`)).json();
   const start = (manifest.first_step * manifest.step_us) / 1e6;
-  for (const second of seconds.map(Number)) {
+  for (const [second, versus] of seconds.map((text) => text.split(":"))) {
     const context = await browser.newContext({ viewport: { width: 1366, height: 768 } });
     const page = await context.newPage();
     const session = await context.newCDPSession(page);
     await session.send("Performance.enable", { timeDomain: "threadTicks" });
     let [requests, bytes] = [0, 0];
-    page.on("response", async (answer) => {
+    page.on("response", (answer) => {
       requests++;
-      bytes += Number((await answer.allHeaders())["content-length"] ?? 0);
+      bytes += Number(answer.headers()["content-length"] ?? 0);
     });
-    await page.goto(`${url}?t=${start + second}`);
+    await page.goto(`${url}?t=${start + Number(second)}${versus ? `&vs=${versus}` : ""}`);
     await page.waitForFunction(() => window.covey?.shownMs > 0, undefined, { polling: 10 });
     const used = await metrics(session);
-    const { shown, marks } = await page.evaluate(() => ({
-      shown: window.covey.shownMs,
-      marks: Object.fromEntries(performance.getEntriesByType("mark").map((m) => [m.name, Math.round(m.startTime)])),
-    }));
+    const shown = await page.evaluate(() => window.covey.shownMs);
     console.log(
       JSON.stringify({
-        second,
+        second: Number(second),
+        arms: versus ? 2 : 1,
         shown_ms: round(shown),
         page_cpu_ms: round(used.TaskDuration),
         script_cpu_ms: round(used.ScriptDuration),
         requests,
         kilobytes: round(bytes / 1000),
-        marks,
       }),
     );
     await context.close();

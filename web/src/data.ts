@@ -495,11 +495,19 @@ export class Recording {
     for (const arm of arms) this.arm(arm, next, breathe);
   }
 
-  /** A host's decision: undefined while it is on its way, null where there is none. */
-  explanation(arm: number, cycle: number, host: number): Explanation | null | undefined {
+  /** Decisions that are on their way. */
+  private asked = 0;
+
+  /**
+   * A host's decision: undefined while it is on its way, null where there is none. With `patient`, only one is asked for at a time:
+   * while a run plays, those that come too late to be seen are not worth their work.
+   */
+  explanation(arm: number, cycle: number, host: number, patient = false): Explanation | null | undefined {
     const key = `${arm}/${cycle}/${host}`;
     if (this.explanations.has(key)) return this.explanations.get(key);
+    if (patient && this.asked > 0) return undefined;
     this.explanations.set(key, undefined);
+    this.asked++;
     if (this.explanations.size > 64) {
       for (const old of this.explanations.keys()) {
         this.explanations.delete(old);
@@ -508,10 +516,12 @@ export class Recording {
     }
     json<Explanation>(`/api/${this.number}/decision/${key}`).then(
       (value) => {
+        this.asked--;
         this.explanations.set(key, value);
         this.onArrival();
       },
       () => {
+        this.asked--;
         this.explanations.set(key, null);
         this.onArrival();
       },

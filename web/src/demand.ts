@@ -56,6 +56,9 @@ export function demandPanel(e: DemandExplanation, timeS: number, asked: Asked): 
   );
   if (d.picks.length === 0) panel.append(element("p", "Nothing is worth its bytes."));
   else panel.append(picksTable(e, asked));
+  if (d.picks.some((p) => p.pick === "report" && told(e, { kind: "report", id: p.id }).length === 0)) {
+    panel.append(element("p", "Reports of which nothing is foreseen are asked for so that nobody is forgotten: a bonus grows with the time since the last one."));
+  }
   if (s.objects.length > 0) panel.append(objectsTable(e, asked));
   return panel;
 }
@@ -76,8 +79,11 @@ function table(caption: string, columns: [string, boolean][]): [HTMLElement, HTM
 
 /** Makes a row answer to pointing and to the keyboard. */
 function live(line: HTMLElement, id: number, about: Pointed, asked: Asked): HTMLElement {
-  const button = element("button", String(id), { type: "button", title: `Select vehicle ${id}` });
-  button.addEventListener("click", () => asked.choose(id));
+  // Hosts tell silent objects apart by tracks, with numbers of their own: whose track it is, only the simulation knows.
+  const known = asked.known(id);
+  const title = known ? `Select vehicle ${id}` : `Track ${id} of this host: an object without a radio, by the host's own number`;
+  const button = element("button", String(id), { type: "button", title });
+  if (known) button.addEventListener("click", () => asked.choose(id));
   button.addEventListener("focus", () => asked.point(about));
   button.addEventListener("blur", () => asked.point(null));
   line.addEventListener("mouseenter", () => asked.point(about));
@@ -137,7 +143,8 @@ function objectsTable(e: DemandExplanation, asked: Asked): HTMLElement {
     const line = element("tr", "", { "data-object": String(row.object.id) });
     const name = element("th", "", { scope: "row" });
     name.append(live(line, row.object.id, about, asked));
-    line.append(name, element("td", row.object.silent ? "silent" : "beacons"));
+    const track = asked.known(row.object.id) ? "" : " track";
+    line.append(name, element("td", (row.object.silent ? "silent" : "beacons") + track));
     for (const x of [row.now, row.next]) line.append(element("td", number(x), { class: "n" }));
     line.append(element("td", row.how, { class: "wrap" }), element("td", names(row.listeners, 6), { class: "wrap" }));
     body.append(line);

@@ -70,7 +70,6 @@ class Page {
     recording.onArrival = () => (this.dirty = true);
     recording.onFailure = fail;
     if (recording.failure) fail(recording.failure);
-    performance.mark("opened");
     this.ground = new Ground(recording.world);
     const m = recording.manifest;
     byId<HTMLSelectElement>("recording").value = String(recording.number);
@@ -500,7 +499,7 @@ class Page {
   /** The newest explanation that has arrived: the heat must not flicker while the next one is on its way. */
   private heldExplanation(pane: Pane, cycle: number): ReturnType<Recording["explanation"]> {
     const host = this.selected!;
-    const fresh = this.recording.explanation(pane.arm, cycle, host);
+    const fresh = this.recording.explanation(pane.arm, cycle, host, this.playing);
     if (fresh !== undefined) {
       this.lastHeld.set(pane, { host, value: fresh });
       return fresh;
@@ -549,7 +548,7 @@ class Page {
     const arm = r.arm(pane.arm, cycle);
     const pairs = r.pairs(cycle);
     const decided = r.lastDecision(pane.arm, cycle, this.selected);
-    const explanation = decided === undefined ? null : r.explanation(pane.arm, decided, this.selected);
+    const explanation = decided === undefined ? null : r.explanation(pane.arm, decided, this.selected, this.playing);
     const key = [pane.arm, this.selected, cycle, decided, explanation?.cycle, arm !== undefined, pairs !== undefined].join("/");
     if (key === this.panelOf) return;
     // While playing, a table that changes five times a second cannot be read: once is enough.
@@ -572,6 +571,7 @@ class Page {
           this.dirty = true;
         },
         choose: (agent) => this.select(agent),
+        known: (id) => r.manifest.vehicles.some((v) => v.id === id),
       };
       const at = r.timeOf(explanation.cycle);
       parts.push(explanation.by === "score" ? decisionPanel(explanation, at, asked) : demandPanel(explanation, at, asked));
@@ -788,7 +788,6 @@ async function begin(): Promise<void> {
   opening.catch(() => {});
   const list = await json<Listed[]>("/api/recordings");
   const page = new Page(list);
-  performance.mark("listed");
   page.start(await (number < list.length ? opening : Recording.open(list.length - 1)), place);
   window.covey = page;
   document.documentElement.dataset["ready"] = "true";

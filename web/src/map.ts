@@ -155,7 +155,7 @@ export class MapView {
     this.eye.x = (x0 + x1) / 2;
     this.eye.y = (y0 + y1) / 2;
     const [w, h] = [this.width / this.ratio, this.height / this.ratio];
-    this.eye.scale = Math.max(0.05, Math.min(w / (x1 - x0 + 40), h / (y1 - y0 + 40)));
+    this.eye.scale = Math.max(0.05, Math.min(w / (1.05 * (x1 - x0) + 40), h / (1.05 * (y1 - y0) + 40)));
   }
 
   toMap(clientX: number, clientY: number): [number, number] {
@@ -427,9 +427,11 @@ export class MapView {
       pen.fill(boxes[role]!);
     }
     const r = Math.max(4.2 * this.ratio, Math.min(9 * this.ratio, 1.6 * scale));
+    // From far away there are so many candidates that full rings would hide everything else.
+    const ring = r * Math.min(0.9, 0.5 + 0.4 * this.eye.scale);
     this.marks(badges[Role.Candidate]!, (p, x, y) => {
-      p.moveTo(x + r * 0.9, y);
-      p.arc(x, y, r * 0.9, 0, 2 * Math.PI);
+      p.moveTo(x + ring, y);
+      p.arc(x, y, ring, 0, 2 * Math.PI);
     }, null, c.roles[Role.Candidate], line);
     this.marks(badges[Role.Contributor]!, (p, x, y) => {
       p.moveTo(x, y - r * 1.15);
@@ -583,7 +585,8 @@ export class MapView {
     pen.beginPath();
     for (const [listener, object] of e.snapshot.needs) {
       if (!objects.has(object)) continue;
-      const [a, b] = [to(object), to(listener)];
+      // A host's own track has no place here: then from whoever speaks of it.
+      const [a, b] = [to(object) ?? from, to(listener)];
       if (!a || !b) continue;
       pen.moveTo(a[0], a[1]);
       pen.lineTo(b[0], b[1]);

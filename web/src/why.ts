@@ -62,6 +62,8 @@ export interface Asked {
   /** A row was pointed at: show what it is about. */
   point: (about: Pointed | null) => void;
   choose: (agent: number) => void;
+  /** A vehicle has this number. */
+  known: (id: number) => boolean;
   pointed: Pointed | null;
 }
 
