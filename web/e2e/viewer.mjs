@@ -3,7 +3,7 @@
 // Prints one line of JSON with what was measured; any failed expectation ends it with an error.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { accessSync, constants, mkdirSync, writeFileSync } from "node:fs";
+import { accessSync, constants, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { delimiter, join, resolve } from "node:path";
 
@@ -39,9 +39,21 @@ async function open(browser, address, options = {}) {
   });
   const begin = Date.now();
   await page.goto(address);
-  await page.waitForFunction(() => document.documentElement.dataset.ready === "true" && window.covey.hosts !== undefined);
-  await page.waitForFunction(() => window.covey.frames.length > 0);
+  await page.waitForFunction(() => document.documentElement.dataset.ready === "true" && window.covey.shownMs !== null);
   return { page, opened: Date.now() - begin };
+}
+
+/** Processor time of the page's thread up to the first whole picture: wall time would count what other processes do. */
+async function cpuToFirstPicture(browser, address) {
+  const context = await browser.newContext({ viewport: { width: 1366, height: 768 } });
+  const page = await context.newPage();
+  const session = await context.newCDPSession(page);
+  await session.send("Performance.enable", { timeDomain: "threadTicks" });
+  await page.goto(address);
+  await page.waitForFunction(() => window.covey?.shownMs > 0, undefined, { polling: 10 });
+  const { metrics } = await session.send("Performance.getMetrics");
+  await context.close();
+  return metrics.find((m) => m.name === "TaskDuration").value * 1000;
 }
 
 const now = (page) => page.evaluate(() => window.covey.now());
@@ -134,6 +146,62 @@ try {
   assert.match(await page.textContent(".vehicle"), /relevant object|No object is relevant/);
   await picture(page, "why-vehicle");
 
+  // A host that chooses by demand: who lacks what, and what each pick is worth, as `covey decide` says.
+  await page.locator("body").press("Escape");
+  const demand = await armOf(page, "demand");
+  assert.ok(demand >= 0, "the recording has an arm `demand`");
+  await page.selectOption("#arm", String(demand));
+  const chosen = await page.evaluate(
+    async ({ arm, first, last, middle }) => {
+      for (let i = 0; i <= last - first; i++) {
+        const cycle = first + ((middle - first + i) % (last - first + 1));
+        document.querySelector("#slider").value = String(cycle);
+        document.querySelector("#slider").dispatchEvent(new Event("input"));
+        for (let wait = 0; wait < 100; wait++) {
+          await new Promise((done) => setTimeout(done, 20));
+          if (window.covey.hosts().length > 0) break;
+        }
+        for (const host of window.covey.hosts()) {
+          const answer = await fetch(`/api/0/decision/${arm}/${cycle}/${host.id}`);
+          const { decision } = await answer.json();
+          if (decision.picks.filter((p) => p.pick === "report").length > 1 && decision.picks.some((p) => p.pick !== "report")) return { cycle, host: host.id };
+        }
+      }
+      return null;
+    },
+    { arm: demand, first, last, middle },
+  );
+  assert.ok(chosen, "some host picks reports and objects in this recording");
+  const place = (await hostsOf(page)).find((host) => host.id === chosen.host);
+  await page.mouse.click(place.x, place.y);
+  await page.waitForSelector(".demand tbody tr[data-pick]");
+  assert.equal((await now(page)).selected, chosen.host);
+  const [saved] = await Promise.all([page.waitForEvent("download"), page.click("a.export")]);
+  const demandFile = join(pictures, "demand-snapshot.json");
+  await saved.saveAs(demandFile);
+  const choice = JSON.parse(execFileSync(covey, ["decide", "--json", demandFile], { encoding: "utf8" }));
+  assert.equal(choice.host, chosen.host);
+  const rows = await page.$$eval(".demand tr[data-pick]", (all) => all.map((row) => [...row.children].slice(0, 5).map((cell) => cell.textContent)));
+  assert.deepEqual(
+    rows.map(([pick, id]) => `${pick} ${id}`),
+    choice.picks.map(({ pick, id }) => `${pick} ${id}`),
+    "the page and `covey decide` pick the same, in the same order",
+  );
+  const said = execFileSync(covey, ["decide", demandFile], { encoding: "utf8" });
+  const saidRows = said.split("\n").map((line) => line.trim().split(/\s+/).join(" "));
+  for (const row of rows) assert.ok(saidRows.includes(row.join(" ")), `row ${row.join(" ")} is in the table of covey decide:\n${said}`);
+  for (const line of await page.$$eval(".demand .verdict p", (all) => all.map((p) => p.textContent))) assert.ok(said.includes(line), `${line}\n${said}`);
+  // What is missing: every object of the snapshot, with the listeners that need it.
+  const snapshot = JSON.parse(readFileSync(demandFile, "utf8"));
+  const objects = await page.$$eval(".missing tr[data-object]", (all) => all.map((row) => Number(row.dataset.object)));
+  assert.deepEqual(objects.sort((a, b) => a - b), snapshot.objects.map((object) => object.id).slice(0, 60));
+  const needy = await page.textContent(`.missing tr[data-object="${snapshot.needs[0][1]}"] td:last-child`);
+  assert.ok(needy.split(", ").includes(String(snapshot.needs[0][0])), `${needy} names ${snapshot.needs[0][0]}`);
+  assert.equal(await page.$(".demand .warning"), null, "what was recorded is what is picked again");
+  await page.hover('.demand tr[data-pick="report"]');
+  await picture(page, "why-demand");
+  await page.selectOption("#arm", String(proposed));
+
   // Keys find hosts, too.
   await page.locator("body").press("Escape");
   assert.equal((await now(page)).selected, null);
@@ -156,10 +224,11 @@ try {
   const counters = await page.$$eval(".counter", (all) => all.map((c) => c.textContent));
   assert.match(counters[0], /^proposed.*\d+ of \d+ missed/);
   assert.match(counters[1], /^cpm-rmr.*\d+ of \d+ missed/);
-  // The counters are those of the manifest, summed here.
+  // The counters are those of the recorded curves, summed here.
   const sums = await page.evaluate(async () => {
     const m = await (await fetch("/api/0/manifest")).json();
-    return m.curves.map((curve) => `${curve.missed.reduce((a, b) => a + b, 0)} of ${curve.relevant.reduce((a, b) => a + b, 0)} missed`);
+    const curves = await Promise.all(m.arms.map(async (_, arm) => (await fetch(`/api/0/curve/${arm}`)).json()));
+    return curves.map((curve) => `${curve.missed.reduce((a, b) => a + b, 0)} of ${curve.relevant.reduce((a, b) => a + b, 0)} missed`);
   });
   assert.ok(counters[0].includes(sums[proposed]), `${counters[0]} has ${sums[proposed]}`);
   assert.ok(counters[1].includes(sums[other]), `${counters[1]} has ${sums[other]}`);
@@ -194,8 +263,10 @@ try {
   await tablet.page.close();
 
   if (largeUrl) {
-    const { page: large, opened: openedLarge } = await open(browser, largeUrl);
+    const { page: large, opened: openedLarge } = await open(browser, `${largeUrl}?t=5`);
     measured.large_opened_ms = openedLarge;
+    measured.large_shown_ms = await large.evaluate(() => window.covey.shownMs);
+    measured.large_shown_cpu_ms = await cpuToFirstPicture(browser, `${largeUrl}?t=5`);
     await picture(large, "large");
     // A host is selected, so that its coverage is drawn, and all vehicles are on the screen.
     await large.locator("body").press("n");

@@ -21,7 +21,6 @@ export interface Manifest {
   first_cycle: number;
   cycles: number;
   vehicles: { id: number; length: number; width: number; height: number; kind: string; equipped: boolean }[];
-  curves: Curve[];
 }
 
 export interface Curve {
@@ -108,12 +107,46 @@ export interface ArmCycle {
 
 const BINDINGS = ["nothing", "value", "price", "allowance", "cycle", "quota"];
 
-export interface Explanation {
+export type Explanation = ScoreExplanation | DemandExplanation;
+
+/** A decision by score: the letter's rule. */
+export interface ScoreExplanation {
+  by: "score";
   cycle: number;
   tile: [number, number];
   snapshot: Snapshot;
   decision: Decision;
   recorded: { changes: Change[]; binding: string };
+}
+
+/** A choice by demand. */
+export interface DemandExplanation {
+  by: "demand";
+  cycle: number;
+  tile: [number, number];
+  snapshot: DemandSnapshot;
+  decision: DemandDecision;
+  recorded: { picks: { pick: PickKind; id: number }[] };
+}
+export type PickKind = "report" | "repeat" | "request";
+export interface DemandSnapshot {
+  parameters: Record<string, number> & { threshold: number; request_factor: number | null };
+  host: { id: number };
+  listeners: { id: number }[];
+  objects: { id: number; silent: boolean; repeat_bytes: number | null }[];
+  /** Listener, object, chance that it lacks it now, and at the end of the next cycle. */
+  needs: [number, number, number, number][];
+  candidates: { id: number; command: number; bonus: number; views: [number, number][] }[];
+}
+export interface DemandDecision {
+  host: number;
+  picks: { pick: PickKind; id: number; gain: number; bytes: number }[];
+  requested: number[];
+  bytes: number;
+  budget_bytes: number;
+  open_now: number;
+  open_next: number;
+  cut: boolean;
 }
 export interface Snapshot {
   parameters: Record<string, number> & { factors: string[] };
@@ -186,17 +219,19 @@ class Bytes {
   }
 }
 
-/** Lets the browser draw between two pieces of a longer job. */
-const breathe = (): Promise<void> => new Promise((done) => setTimeout(done, 0));
+/** Lets the browser draw between two pieces of a longer job; what somebody waits for is done in one go. */
+type Breathe = () => Promise<void> | undefined;
+const breathe: Breathe = () => new Promise((done) => setTimeout(done, 0));
+const hurry: Breathe = () => undefined;
 
-async function motion(bytes: Uint8Array): Promise<Step[]> {
+async function motion(bytes: Uint8Array, pause: Breathe): Promise<Step[]> {
   const take = new Bytes(bytes);
   const steps: Step[] = [];
   // Per vehicle of the step before: id, x, y, dx, dy, heading, speed.
   let before: Int32Array = new Int32Array(0);
   const count = take.v();
   for (let s = 0; s < count; s++) {
-    if (s % 8 === 7) await breathe();
+    if (s % 8 === 7 && pause !== hurry) await pause();
     const step = take.v();
     const n = take.v();
     const ids = new Uint32Array(n);
@@ -238,12 +273,12 @@ async function motion(bytes: Uint8Array): Promise<Step[]> {
   return steps;
 }
 
-async function relevance(bytes: Uint8Array): Promise<Pairs[]> {
+async function relevance(bytes: Uint8Array, pause: Breathe): Promise<Pairs[]> {
   const take = new Bytes(bytes);
   const cycles: Pairs[] = [];
   const count = take.v();
   for (let c = 0; c < count; c++) {
-    await breathe();
+    if (pause !== hurry) await pause();
     const cycle = take.v();
     const n = take.v();
     const pairs: Pairs = {
@@ -266,12 +301,12 @@ async function relevance(bytes: Uint8Array): Promise<Pairs[]> {
   return cycles;
 }
 
-async function armCycles(bytes: Uint8Array): Promise<ArmCycle[]> {
+async function armCycles(bytes: Uint8Array, pause: Breathe): Promise<ArmCycle[]> {
   const take = new Bytes(bytes);
   const cycles: ArmCycle[] = [];
   const count = take.v();
   for (let c = 0; c < count; c++) {
-    await breathe();
+    if (pause !== hurry) await pause();
     const cycle = take.v();
     const roles = take.slice(take.v());
     const tiles: TileRow[] = [];
@@ -343,20 +378,33 @@ export class Recording {
   private readonly explanations = new Map<string, Explanation | null | undefined>();
   /** Something that was waited for has come. */
   onArrival: () => void = () => {};
-  onFailure: (text: string) => void = () => {};
+  onFailure: (text: string) => void = (text) => (this.failure = text);
+  /** What went wrong before somebody asked. */
+  failure: string | null = null;
+
+  world!: World;
 
   private constructor(
     readonly number: number,
     readonly manifest: Manifest,
-    readonly world: World,
   ) {}
 
-  static async open(number: number): Promise<Recording> {
-    const [manifest, world] = await Promise.all([
-      json<Manifest>(`/api/${number}/manifest`),
-      json<World>(`/api/${number}/world`),
-    ]);
-    return new Recording(number, manifest, world);
+  /** Opens a recording at a moment: what is shown first is asked for as soon as it is known what that is. */
+  static async open(number: number, time?: number, arms: (number | null | undefined)[] = []): Promise<Recording> {
+    const world = json<World>(`/api/${number}/world`);
+    // Where the manifest fails, nobody waits for the map.
+    world.catch(() => {});
+    const recording = new Recording(number, await json<Manifest>(`/api/${number}/manifest`));
+    const { manifest } = recording;
+    const cycle = recording.cycleAt(Math.max(recording.startS, Math.min(recording.endS, time ?? recording.startS)));
+    recording.step(Math.round(recording.timeOf(cycle) / recording.stepS));
+    recording.pairs(cycle);
+    const [first, second] = arms;
+    for (const arm of [first ?? 0, second]) {
+      if (arm !== null && arm !== undefined && arm < manifest.arms.length) recording.arm(arm, cycle);
+    }
+    recording.world = await world;
+    return recording;
   }
 
   get stepS(): number {
@@ -386,7 +434,7 @@ export class Recording {
     return (cycle * this.stepsPerCycle + this.manifest.decision_us / this.manifest.step_us) * this.stepS;
   }
 
-  private chunk<T>(key: string, path: string, decode: (bytes: Uint8Array) => Promise<T>): T | undefined {
+  private chunk<T>(key: string, path: string, decode: (bytes: Uint8Array, pause: Breathe) => Promise<T>, pause = hurry): T | undefined {
     const held = this.chunks.get(key);
     if (held) {
       // Used just now: last to go.
@@ -402,7 +450,7 @@ export class Recording {
     }
     get(`/api/${this.number}/${path}`)
       .then((answer) => answer.arrayBuffer())
-      .then((buffer) => decode(new Uint8Array(buffer)))
+      .then((buffer) => decode(new Uint8Array(buffer), pause))
       .then(
         (value) => {
           entry.value = value;
@@ -413,20 +461,25 @@ export class Recording {
     return undefined;
   }
 
-  step(step: number): Step | undefined {
+  step(step: number, pause = hurry): Step | undefined {
     const chunk = Math.floor(step / this.stepsPerCycle / this.manifest.chunk_cycles);
-    const steps = this.chunk(`m${chunk}`, `motion/${chunk}`, motion);
+    const steps = this.chunk(`m${chunk}`, `motion/${chunk}`, motion, pause);
     return steps?.[step - steps[0]!.step];
   }
 
-  pairs(cycle: number): Pairs | undefined {
+  pairs(cycle: number, pause = hurry): Pairs | undefined {
     const chunk = Math.floor(cycle / this.manifest.chunk_cycles);
-    return this.chunk(`r${chunk}`, `relevance/${chunk}`, relevance)?.find((c) => c.cycle === cycle);
+    return this.chunk(`r${chunk}`, `relevance/${chunk}`, relevance, pause)?.find((c) => c.cycle === cycle);
   }
 
-  arm(arm: number, cycle: number): ArmCycle | undefined {
+  arm(arm: number, cycle: number, pause = hurry): ArmCycle | undefined {
     const chunk = Math.floor(cycle / this.manifest.chunk_cycles);
-    return this.chunk(`a${arm}.${chunk}`, `arm/${arm}/${chunk}`, armCycles)?.find((c) => c.cycle === cycle);
+    return this.chunk(`a${arm}.${chunk}`, `arm/${arm}/${chunk}`, armCycles, pause)?.find((c) => c.cycle === cycle);
+  }
+
+  /** An arm over the whole run; comes after the first picture. */
+  curve(arm: number): Curve | undefined {
+    return this.chunk(`c${arm}`, `curve/${arm}`, async (bytes) => JSON.parse(new TextDecoder().decode(bytes)) as Curve);
   }
 
   tileCurves(arm: number): TileCurve[] | undefined {
@@ -437,9 +490,9 @@ export class Recording {
   prefetch(arms: number[], cycle: number): void {
     const next = (Math.floor(cycle / this.manifest.chunk_cycles) + 1) * this.manifest.chunk_cycles;
     if (next >= this.manifest.first_cycle + this.manifest.cycles) return;
-    this.step(next * this.stepsPerCycle);
-    this.pairs(next);
-    for (const arm of arms) this.arm(arm, next);
+    this.step(next * this.stepsPerCycle, breathe);
+    this.pairs(next, breathe);
+    for (const arm of arms) this.arm(arm, next, breathe);
   }
 
   /** A host's decision: undefined while it is on its way, null where there is none. */

@@ -4,9 +4,10 @@ import "./style.css";
 import { read, write, type Place } from "./address";
 import { colours, type Colours } from "./colours";
 import { paint, Plot, smooth, type Line } from "./curves";
-import { json, Recording, Role, ROLE_NAMES, type Listed, type Step } from "./data";
-import { Ground, MapView, type Eye, type Layers, type Scene } from "./map";
-import { decisionPanel, element, vehiclePanel } from "./why";
+import { json, Recording, Role, ROLE_NAMES, type Curve, type Listed, type Step } from "./data";
+import { demandPanel } from "./demand";
+import { Ground, MapView, type Eye, type Layers, type Pointed, type Scene } from "./map";
+import { decisionPanel, element, vehiclePanel, type Asked } from "./why";
 
 const SPEEDS = [0.25, 0.5, 1, 2, 5, 10, 20];
 
@@ -33,7 +34,7 @@ class Page {
   private playing = false;
   private speed = 1;
   private selected: number | null = null;
-  private candidate: number | null = null;
+  private pointed: Pointed | null = null;
   private hovered: number | null = null;
   private follow = false;
   private readonly layers: Layers = { tiles: true, coverage: true, risk: false, misses: true };
@@ -50,20 +51,26 @@ class Page {
   readonly frames: number[] = [];
   /** Frames drawn since the page was opened. */
   drawn = 0;
+  /** Milliseconds from the address to the first picture with everything of its moment in it. */
+  shownMs: number | null = null;
+  /** Such a picture has been drawn of this recording; what is not part of it is asked for afterwards. */
+  private complete = false;
 
   constructor(private readonly list: Listed[]) {}
 
-  async start(place: Partial<Place>): Promise<void> {
+  start(recording: Recording, place: Partial<Place>): void {
     this.fillControls();
-    await this.open(place.recording ?? 0, place);
+    this.open(recording, place);
     requestAnimationFrame((now) => this.frame(now));
   }
 
-  private async open(number: number, place: Partial<Place>): Promise<void> {
-    const recording = await Recording.open(Math.min(number, this.list.length - 1));
+  private open(recording: Recording, place: Partial<Place>): void {
     this.recording = recording;
+    this.complete = false;
     recording.onArrival = () => (this.dirty = true);
-    recording.onFailure = (text) => fail(text);
+    recording.onFailure = fail;
+    if (recording.failure) fail(recording.failure);
+    performance.mark("opened");
     this.ground = new Ground(recording.world);
     const m = recording.manifest;
     byId<HTMLSelectElement>("recording").value = String(recording.number);
@@ -159,7 +166,7 @@ class Page {
 
   select(id: number | null): void {
     this.selected = id;
-    this.candidate = null;
+    this.pointed = null;
     if (id === null) this.follow = false;
     this.panelOf = this.plotsOf = "";
     this.dirty = true;
@@ -278,7 +285,10 @@ class Page {
     recording.replaceChildren(...this.list.map((item, i) => new Option(item.name, String(i))));
     recording.addEventListener("change", () => {
       this.play(false);
-      this.open(Number(recording.value), {}).catch((error: unknown) => fail(String(error)));
+      Recording.open(Number(recording.value)).then(
+        (opened) => this.open(opened, {}),
+        (error: unknown) => fail(String(error)),
+      );
     });
     const arm = byId<HTMLSelectElement>("arm");
     const versus = byId<HTMLSelectElement>("versus");
@@ -434,10 +444,12 @@ class Page {
     const before = r.step(step);
     const after = r.step(Math.min(step + 1, r.manifest.first_step + r.manifest.steps - 1));
     const cycle = r.cycleAt(this.time);
-    r.prefetch(
-      this.panes.map((pane) => pane.arm),
-      cycle,
-    );
+    if (this.complete) {
+      r.prefetch(
+        this.panes.map((pane) => pane.arm),
+        cycle,
+      );
+    }
     if (this.follow && this.selected !== null && before) {
       const at = before.ids.indexOf(this.selected);
       if (at >= 0) [this.eye.x, this.eye.y] = [before.x[at]!, before.y[at]!];
@@ -450,8 +462,10 @@ class Page {
     }
     const pairs = r.pairs(cycle);
     const roleStep = r.step(Math.round(r.timeOf(cycle) / r.stepS));
+    let missing = !before || !pairs || !roleStep;
     for (const pane of this.panes) {
       const arm = r.arm(pane.arm, cycle);
+      missing ||= !arm;
       const decided = this.selected === null ? undefined : r.lastDecision(pane.arm, cycle, this.selected);
       const explanation = decided === undefined ? undefined : this.heldExplanation(pane, decided);
       const scene: Scene = {
@@ -465,7 +479,7 @@ class Page {
         selected: this.selected,
         hovered: this.hovered,
         explanation,
-        candidate: this.candidate,
+        pointed: this.pointed,
         layers: this.layers,
       };
       if (pane.view.draw(scene, this.colours)) this.dirty = true;
@@ -475,6 +489,10 @@ class Page {
     this.drawPlots(cycle);
     this.drawScrubber(cycle);
     byId("clock").textContent = `${this.time.toFixed(2)} s · cycle ${cycle}`;
+    if (!missing && !this.complete) {
+      this.complete = this.dirty = true;
+      this.shownMs ??= performance.now();
+    }
   }
 
   private readonly lastHeld = new Map<Pane, { host: number; value: ReturnType<Recording["explanation"]> }>();
@@ -494,10 +512,14 @@ class Page {
   /** Missed objects of this cycle, and since the start of the measured window. */
   private count(pane: Pane, cycle: number): void {
     const m = this.recording.manifest;
-    const key = `${cycle}`;
+    const curve = this.complete ? this.recording.curve(pane.arm) : undefined;
+    const key = `${cycle} ${curve !== undefined}`;
     if (pane.told === key) return;
     pane.told = key;
-    const curve = m.curves[pane.arm]!;
+    if (!curve) {
+      pane.counter.replaceChildren(element("strong", m.arms[pane.arm]!.name), element("span", "…"));
+      return;
+    }
     const at = cycle - m.first_cycle;
     const from = Math.max(0, Math.floor(m.measured_from_us / m.cycle_us) - m.first_cycle);
     let [missed, relevant] = [0, 0];
@@ -540,19 +562,19 @@ class Page {
     const scroll = why.querySelector(".decision .table")?.scrollTop ?? 0;
     const parts: HTMLElement[] = [];
     if (explanation) {
-      parts.push(
-        decisionPanel(explanation, r.timeOf(explanation.cycle), {
-          recording: r.number,
-          arm: pane.arm,
-          scored: r.manifest.arms[pane.arm]!.scored,
-          pointed: this.candidate,
-          point: (agent) => {
-            this.candidate = agent;
-            this.dirty = true;
-          },
-          choose: (agent) => this.select(agent),
-        }),
-      );
+      const asked: Asked = {
+        recording: r.number,
+        arm: pane.arm,
+        scored: r.manifest.arms[pane.arm]!.scored,
+        pointed: this.pointed,
+        point: (about) => {
+          this.pointed = about;
+          this.dirty = true;
+        },
+        choose: (agent) => this.select(agent),
+      };
+      const at = r.timeOf(explanation.cycle);
+      parts.push(explanation.by === "score" ? decisionPanel(explanation, at, asked) : demandPanel(explanation, at, asked));
     } else if (explanation === undefined) parts.push(element("p", "Loading the decision …"));
     const at = before ? before.ids.indexOf(this.selected) : -1;
     const speed = before && at >= 0 ? before.speed[at]! : null;
@@ -572,10 +594,14 @@ class Page {
     const m = r.manifest;
     // With a host selected the curves are of its tile, else of the whole region.
     const tile = this.selected === null ? undefined : r.arm(this.pane.arm, cycle)?.tiles.find((t) => t.host === this.selected);
-    const held = this.panes.map((pane) => {
+    if (!this.complete) return;
+    const held: Curve[] = [];
+    for (const pane of this.panes) {
       const own = tile && r.tileCurves(pane.arm)?.find((t) => t.tile[0] === tile.tx && t.tile[1] === tile.ty);
-      return own ?? m.curves[pane.arm]!;
-    });
+      const curve = own ?? r.curve(pane.arm);
+      if (!curve) return;
+      held.push(curve);
+    }
     const isTile = tile !== undefined && held.every((curve) => "tile" in curve);
     const key = `${this.panes.map((p) => p.arm).join()}/${isTile ? `${tile.tx},${tile.ty}` : ""}`;
     if (key !== this.plotsOf) {
@@ -606,17 +632,22 @@ class Page {
     const ratio = Math.min(2, window.devicePixelRatio || 1);
     const [w, h] = [Math.round(canvas.clientWidth * ratio), Math.round(canvas.clientHeight * ratio)];
     const key = `${this.panes.map((p) => p.arm).join()}/${w}x${h}`;
-    if (key === this.scrubbed || w < 2) return;
+    if (key === this.scrubbed || w < 2 || !this.complete) return;
+    const lines: Line[] = [];
+    for (const [i, pane] of this.panes.entries()) {
+      const curve = this.recording.curve(pane.arm);
+      if (!curve) return;
+      lines.push({
+        name: this.recording.manifest.arms[pane.arm]!.name,
+        values: smooth(curve.missed, curve.relevant, 2),
+        colour: i === 0 ? this.colours.armA : this.colours.armB,
+        ...(i === 0 ? {} : { dash: [5, 3] }),
+      });
+    }
     this.scrubbed = key;
     [canvas.width, canvas.height] = [w, h];
-    const m = this.recording.manifest;
-    const lines: Line[] = this.panes.map((pane, i) => ({
-      name: m.arms[pane.arm]!.name,
-      values: smooth(m.curves[pane.arm]!.missed, m.curves[pane.arm]!.relevant, 2),
-      colour: i === 0 ? this.colours.armA : this.colours.armB,
-      ...(i === 0 ? {} : { dash: [5, 3] }),
-    }));
-    const most = Math.max(1e-9, ...lines.flatMap((line) => Array.from(line.values))) * 1.1;
+    let most = 1e-9;
+    for (const line of lines) for (let i = 0; i < line.values.length; i++) most = Math.max(most, 1.1 * line.values[i]!);
     paint(canvas.getContext("2d")!, lines, most, null, w, h, ratio, this.colours);
   }
 
@@ -749,12 +780,19 @@ declare global {
   }
 }
 
+/** Everything that the first picture needs is asked for at once. */
+async function begin(): Promise<void> {
+  const place = read(location.search);
+  const number = place.recording ?? 0;
+  const opening = Recording.open(number, place.time, [place.arm, place.versus]);
+  opening.catch(() => {});
+  const list = await json<Listed[]>("/api/recordings");
+  const page = new Page(list);
+  performance.mark("listed");
+  page.start(await (number < list.length ? opening : Recording.open(list.length - 1)), place);
+  window.covey = page;
+  document.documentElement.dataset["ready"] = "true";
+}
+
 firstTheme();
-json<Listed[]>("/api/recordings")
-  .then(async (list) => {
-    const page = new Page(list);
-    await page.start(read(location.search));
-    window.covey = page;
-    document.documentElement.dataset["ready"] = "true";
-  })
-  .catch((error: unknown) => fail(error instanceof Error ? error.message : String(error)));
+begin().catch((error: unknown) => fail(error instanceof Error ? error.message : String(error)));

@@ -1,7 +1,8 @@
 // The map: roads and buildings once per view into a layer of their own, everything that moves on top of it each frame.
 
 import type { Colours } from "./colours";
-import { Role, type ArmCycle, type Explanation, type Manifest, type Pairs, type Step, type World } from "./data";
+import { Role, type ArmCycle, type DemandExplanation, type Explanation, type Manifest, type Pairs, type PickKind, type Step, type World } from "./data";
+import { told } from "./demand";
 
 /** Where the eye is; shared by both maps. */
 export interface Eye {
@@ -10,6 +11,12 @@ export interface Eye {
   y: number;
   /** Pixels a metre. */
   scale: number;
+}
+
+/** What a row of an explanation is about: an agent whose cells are shown, a pick, or an object that is needed. */
+export interface Pointed {
+  kind: "agent" | "object" | PickKind;
+  id: number;
 }
 
 export interface Layers {
@@ -32,8 +39,8 @@ export interface Scene {
   selected: number | null;
   hovered: number | null;
   explanation: Explanation | null | undefined;
-  /** The candidate whose visible cells are shown. */
-  candidate: number | null;
+  /** The row of the explanation that is pointed at. */
+  pointed: Pointed | null;
   layers: Layers;
 }
 
@@ -297,7 +304,7 @@ export class MapView {
 
   private drawGrid(scene: Scene, c: Colours, scale: number, ox: number, oy: number): void {
     const pen = this.pen;
-    const explanation = scene.explanation;
+    const explanation = scene.explanation?.by === "score" ? scene.explanation : null;
     if (explanation && scene.layers.coverage) this.heat(explanation.decision.map, c.heat, scale, ox, oy);
     if (explanation && scene.layers.risk) {
       const most = explanation.snapshot.risk.reduce((max, r) => Math.max(max, r[2]), 1e-9);
@@ -309,7 +316,7 @@ export class MapView {
         oy,
       );
     }
-    const candidate = explanation?.snapshot.agents.find((agent) => agent.id === scene.candidate);
+    const candidate = explanation?.snapshot.agents.find((agent) => scene.pointed?.kind === "agent" && agent.id === scene.pointed.id);
     if (candidate) {
       const side = this.manifest.cell_m;
       pen.strokeStyle = c.seen;
@@ -513,6 +520,7 @@ export class MapView {
       pen.stroke();
       pen.globalAlpha = 1;
     }
+    if (scene.explanation?.by === "demand") this.drawNeeds(scene.explanation, scene.pointed, c, to);
     if (selected !== null && arm && pairs) {
       const from = to(selected);
       if (from) {
@@ -533,7 +541,7 @@ export class MapView {
         pen.setLineDash([]);
       }
     }
-    for (const id of [selected, hovered, scene.candidate]) {
+    for (const id of [selected, hovered, scene.pointed?.id ?? null]) {
       const spot = id === null ? null : to(id);
       if (!spot) continue;
       pen.strokeStyle = c.select;
@@ -542,5 +550,45 @@ export class MapView {
       pen.arc(spot[0], spot[1], Math.max(14 * this.ratio, 4 * this.eye.scale * this.ratio), 0, 2 * Math.PI);
       pen.stroke();
     }
+  }
+  /** Objects that somebody near the host lacks; for a pick, who tells what to whom. */
+  private drawNeeds(e: DemandExplanation, pointed: Pointed | null, c: Colours, to: (id: number) => [number, number] | null): void {
+    const pen = this.pen;
+    const half = Math.max(4.5 * this.ratio, 3.2 * this.eye.scale * this.ratio);
+    pen.strokeStyle = c.risk;
+    pen.lineWidth = 1.2 * this.ratio;
+    pen.beginPath();
+    for (const object of e.snapshot.objects) {
+      const at = to(object.id);
+      if (at) pen.rect(at[0] - half, at[1] - half, 2 * half, 2 * half);
+    }
+    pen.stroke();
+    if (!pointed || pointed.kind === "agent") return;
+    const objects = new Set(told(e, pointed));
+    const speaker = pointed.kind === "report" ? pointed.id : pointed.kind === "repeat" ? e.decision.host : null;
+    const from = speaker === null ? null : to(speaker);
+    pen.strokeStyle = c.seen;
+    pen.lineWidth = 2 * this.ratio;
+    pen.beginPath();
+    for (const object of objects) {
+      const end = to(object);
+      if (!from || !end) continue;
+      pen.moveTo(from[0], from[1]);
+      pen.lineTo(end[0], end[1]);
+    }
+    pen.stroke();
+    pen.strokeStyle = c.risk;
+    pen.lineWidth = this.ratio;
+    pen.setLineDash([4 * this.ratio, 3 * this.ratio]);
+    pen.beginPath();
+    for (const [listener, object] of e.snapshot.needs) {
+      if (!objects.has(object)) continue;
+      const [a, b] = [to(object), to(listener)];
+      if (!a || !b) continue;
+      pen.moveTo(a[0], a[1]);
+      pen.lineTo(b[0], b[1]);
+    }
+    pen.stroke();
+    pen.setLineDash([]);
   }
 }

@@ -1,6 +1,7 @@
 // Why: a host's last decision as a table, and what a vehicle knows and misses.
 
-import { Role, ROLE_NAMES, type ArmCycle, type Change, type Explanation, type Manifest, type Pairs } from "./data";
+import { Role, ROLE_NAMES, type ArmCycle, type Change, type Manifest, type Pairs, type ScoreExplanation } from "./data";
+import type { Pointed } from "./map";
 
 export function element<K extends keyof HTMLElementTagNameMap>(
   tag: K,
@@ -21,7 +22,7 @@ export function number(x: number): string {
 
 const plural = (n: number): string => (n === 1 ? "" : "s");
 
-function because(change: Change, e: Explanation): string {
+function because(change: Change, e: ScoreExplanation): string {
   const p = e.snapshot.parameters;
   const score = number(change.score);
   if (change.action === "admit") {
@@ -36,7 +37,7 @@ function because(change: Change, e: Explanation): string {
   return `${change.id} is removed: its score ${score} is at or below ${p["eta_rem"]}.`;
 }
 
-function bound(e: Explanation): string {
+function bound(e: ScoreExplanation): string {
   const p = e.snapshot.parameters;
   switch (e.decision.binding) {
     case "value":
@@ -58,14 +59,14 @@ export interface Asked {
   recording: number;
   arm: number;
   scored: boolean;
-  /** A row was pointed at: show its cells. */
-  point: (agent: number | null) => void;
+  /** A row was pointed at: show what it is about. */
+  point: (about: Pointed | null) => void;
   choose: (agent: number) => void;
-  pointed: number | null;
+  pointed: Pointed | null;
 }
 
 /** The decision, as `covey decide` explains it. */
-export function decisionPanel(e: Explanation, timeS: number, asked: Asked): HTMLElement {
+export function decisionPanel(e: ScoreExplanation, timeS: number, asked: Asked): HTMLElement {
   const panel = element("div", "", { class: "decision" });
   const p = e.snapshot.parameters;
   const d = e.decision;
@@ -116,11 +117,12 @@ export function decisionPanel(e: Explanation, timeS: number, asked: Asked): HTML
     const remark = change ? (change.action === "admit" ? "admitted" : "removed") : "";
     const line = element("tr", "", { "data-agent": String(row.id) });
     if (change) line.className = change.action;
-    if (asked.pointed === row.id) line.classList.add("pointed");
+    const about: Pointed = { kind: "agent", id: row.id };
+    if (asked.pointed?.kind === "agent" && asked.pointed.id === row.id) line.classList.add("pointed");
     const name = element("th", "", { scope: "row" });
     const button = element("button", String(row.id), { type: "button", title: `Select vehicle ${row.id}` });
     button.addEventListener("click", () => asked.choose(row.id));
-    button.addEventListener("focus", () => asked.point(row.id));
+    button.addEventListener("focus", () => asked.point(about));
     button.addEventListener("blur", () => asked.point(null));
     name.append(button);
     line.append(name, element("td", row.role));
@@ -129,7 +131,7 @@ export function decisionPanel(e: Explanation, timeS: number, asked: Asked): HTML
       line.append(element("td", number(x), { class: "n" }));
     }
     line.append(element("td", remark));
-    line.addEventListener("mouseenter", () => asked.point(row.id));
+    line.addEventListener("mouseenter", () => asked.point(about));
     line.addEventListener("mouseleave", () => asked.point(null));
     body.append(line);
   }

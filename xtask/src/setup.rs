@@ -191,12 +191,12 @@ const COMPONENTS: &[Component] = &[
     },
     Component {
         name: "vite",
-        purpose: "builds the viewer's page from web/, to be compared with what is embedded",
+        purpose: "builds the viewer's page from web/, to be compared with what is embedded; beside it Foxglove's schemas",
         probe: (
             &[
                 "node",
                 "-p",
-                "require('./web/node_modules/typescript/package.json').version, require('./web/node_modules/vite/package.json').version",
+                "['typescript', '@foxglove/schemas', '@mcap/core', '@mcap/support', 'ajv', 'vite'].map((name) => require(`./web/node_modules/${name}/package.json`).version).pop()",
             ],
             "8.3.8",
         ),

@@ -14,7 +14,7 @@ use covey_experiment::revision;
 use covey_experiment::runner::{Runner, RunnerError};
 use covey_experiment::store::{Fingerprint, Store};
 use covey_experiment::world::{World, WorldError};
-use covey_simulator::recording::EXTENSION;
+use covey_simulator::recording::{self, EXTENSION, Reader};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::failure::{Failure, note};
@@ -78,6 +78,7 @@ impl Bench<'_> {
     pub(crate) fn compute(&self) -> Result<Ready, Failure> {
         let workers = self.options.workers()?;
         let (store, prints) = self.open()?;
+        self.set_aside_recordings(&store, &prints)?;
         let all = lab::jobs(self.worlds.len(), self.seeds);
         let mine = match self.shard {
             Some((number, count)) => covey_experiment::plan::shard(&all, number, count),
@@ -86,8 +87,8 @@ impl Bench<'_> {
         let unfinished = lab::missing(&store, &prints, &mine).map_err(file_failure)?;
         let record = |job: &Job| {
             let name = match self.worlds {
-                [_] => format!("seed-{}.{EXTENSION}", job.seed),
-                _ => format!("seed-{}-{}.{EXTENSION}", job.seed, job.world + 1),
+                [_] => format!("{RECORDING}{}.{EXTENSION}", job.seed),
+                _ => format!("{RECORDING}{}-{}.{EXTENSION}", job.seed, job.world + 1),
             };
             self.record.contains(&job.seed).then(|| self.out.join(name))
         };
@@ -96,7 +97,9 @@ impl Bench<'_> {
             .iter()
             .copied()
             .filter(|job| {
-                unfinished.contains(job) || record(job).is_some_and(|file| !file.exists())
+                let of_this_run =
+                    |file: PathBuf| run_of(&file).as_deref() == Some(prints[job.world].as_str());
+                unfinished.contains(job) || record(job).is_some_and(|file| !of_this_run(file))
             })
             .collect();
         let kept = mine.len() - missing.len();
@@ -169,6 +172,35 @@ impl Bench<'_> {
         Ok((store, prints))
     }
 
+    /// Recordings of other runs than these: beside results that they do not belong to, they would mislead.
+    fn set_aside_recordings(&self, store: &Store, prints: &[Fingerprint]) -> Result<(), Failure> {
+        let Ok(files) = recording::files_in(self.out) else {
+            // There is none.
+            return Ok(());
+        };
+        let named = |file: &Path| {
+            let name = file.file_name().unwrap_or_default();
+            name.to_string_lossy().starts_with(RECORDING)
+        };
+        let mut count = 0;
+        for file in files.iter().filter(|file| named(file)) {
+            let run = run_of(file).unwrap_or_default();
+            if !prints.iter().any(|print| print.as_str() == run) {
+                store.set_aside(file).map_err(file_failure)?;
+                count += 1;
+            }
+        }
+        if count > 0 {
+            note(&format!(
+                "{count} recording{} of another revision or other parameters {} set aside in {}",
+                if count == 1 { "" } else { "s" },
+                if count == 1 { "is" } else { "are" },
+                self.out.join("stale").display()
+            ));
+        }
+        Ok(())
+    }
+
     fn names(&self, jobs: &[Job]) -> Vec<String> {
         jobs.iter()
             .map(|job| {
@@ -180,6 +212,15 @@ impl Bench<'_> {
             })
             .collect()
     }
+}
+
+/// What the names of recordings begin with.
+const RECORDING: &str = "seed-";
+
+/// The fingerprint of the results that a recording belongs to; none where it cannot be read.
+fn run_of(file: &Path) -> Option<String> {
+    let reader = Reader::open(file).ok()?;
+    Some(reader.manifest().header.run.clone())
 }
 
 /// A flag that Ctrl-C or a polite kill sets. The second Ctrl-C ends the program at once, which does no harm either.

@@ -24,7 +24,8 @@ const FIRST_CALIBRATION_SEED: u64 = 1001;
 #[command(after_help = "Examples:\n  \
     covey reproduce\n  \
     covey reproduce --quick\n  \
-    covey reproduce --traffic sumo --out out/letter-sumo")]
+    covey reproduce --traffic sumo --out out/letter-sumo\n  \
+    covey reproduce --beyond")]
 pub(crate) struct Arguments {
     /// 3 seeds, 15 s + 15 s: to see that it works; the intervals mean nothing
     #[arg(long)]
@@ -38,13 +39,16 @@ pub(crate) struct Arguments {
     /// What messages weigh: the letter's table, or really encoded bytes
     #[arg(long, value_enum, default_value_t = Sizes::Tr103562)]
     sizes: Sizes,
+    /// The arms beyond the letter as well: choice by demand, the steps to it, rivals, the yardstick; twice the time
+    #[arg(long)]
+    beyond: bool,
     /// One calibration seed, 2 s + 2 s: to try the machinery without looking at an evaluation seed
     #[arg(long, hide = true, conflicts_with_all = ["quick", "seeds", "record_seed"])]
     trial: bool,
     /// Record seed N for `covey view`, beside the results
     #[arg(long, value_name = "N")]
     record_seed: Option<u64>,
-    /// Where results go; default out/letter, with -quick, -sumo and -uper for those
+    /// Where results go; default out/letter or out/beyond, with -quick, -sumo and -uper for those
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Print the summary as JSON instead of tables
@@ -118,8 +122,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         (false, true) => (15.0, 15.0),
         (false, false) => (40.0, 40.0),
     };
-    let mut world =
-        World::new(changed, traffic, Arm::letter(), window, &[]).map_err(world_failure)?;
+    let arms = if arguments.beyond {
+        Arm::beyond()
+    } else {
+        Arm::letter()
+    };
+    let mut world = World::new(changed, traffic, arms, window, &[]).map_err(world_failure)?;
     world.quick = arguments.quick || arguments.trial;
     let ready = Bench {
         worlds: std::slice::from_ref(&world),
@@ -143,7 +151,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 fn default_out(arguments: &Arguments) -> PathBuf {
-    let mut name = "letter".to_string();
+    let mut name = if arguments.beyond {
+        "beyond".to_string()
+    } else {
+        "letter".to_string()
+    };
     if arguments.traffic == Traffic::Sumo {
         name.push_str("-sumo");
     }

@@ -24,3 +24,58 @@ fn the_example_becomes_an_mcap_file() {
     let bytes = std::fs::read(&out).unwrap();
     assert!(bytes.starts_with(b"\x89MCAP0\r\n") && bytes.ends_with(b"\x89MCAP0\r\n"));
 }
+
+/// The arms of a folder's recording of seed 1001.
+fn recorded(folder: &Directory) -> Vec<String> {
+    let file = folder.path("seed-1001.covey");
+    let reader = covey_simulator::recording::Reader::open(file.as_ref()).unwrap();
+    let arms = reader.manifest().header.arms.iter();
+    arms.map(|arm| arm.name.clone()).collect()
+}
+
+#[test]
+fn a_recording_never_lies_beside_results_of_another_run() {
+    let folder = Directory::new("view-stale");
+    let toy = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../scenarios/toy/blind-junction/scenario.toml"
+    );
+    let out = folder.path("");
+    let run = |arm: &str, more: &[&str]| {
+        let mut words = vec![
+            "run",
+            toy,
+            "--seed",
+            "1001",
+            "--warmup",
+            "1",
+            "--measure",
+            "2",
+        ];
+        words.extend(["--out", &out, "--arm", arm]);
+        words.extend(more);
+        let call = covey(&words, "");
+        assert_eq!(call.code, Some(0), "{call:?}");
+        call.stderr
+    };
+    let file = std::path::PathBuf::from(folder.path("seed-1001.covey"));
+    run("proposed@0.4", &["--record"]);
+    assert_eq!(recorded(&folder), ["proposed@0.4"]);
+    let first = std::fs::read(&file).unwrap();
+    // The same run, not asked to record: its recording is still the right one.
+    run("proposed@0.4", &[]);
+    assert_eq!(std::fs::read(&file).unwrap(), first);
+    // Another arm: the old recording goes where the old results go, and is said to.
+    let said = run("cpm-rmr", &[]);
+    assert!(said.contains("1 recording"), "{said}");
+    assert!(!file.exists());
+    let aside = folder.path("stale/seed-1001.covey");
+    assert_eq!(std::fs::read(aside).unwrap(), first);
+    // Results are there, the recording is not: the seed is run once more for it.
+    run("cpm-rmr", &["--record"]);
+    assert_eq!(recorded(&folder), ["cpm-rmr"]);
+    // A file of that name that is no recording does not stay either.
+    folder.file("seed-1001.covey", "something else");
+    run("cpm-rmr", &["--record"]);
+    assert_eq!(recorded(&folder), ["cpm-rmr"]);
+}

@@ -11,6 +11,9 @@ use covey_simulator::recording::synthetic::{self, Plan};
 /// Processor time of all scripts per frame with 1,000 vehicles on the screen, in ms: what leaves room for the browser at 60 frames a second.
 const FRAME_MS: f64 = 8.0;
 
+/// Processor time of the page's thread from the address to the first whole picture with 1,000 vehicles, in ms.
+const OPENING_MS: f64 = 2000.0;
+
 /// `covey view` at work, until it is dropped.
 struct View {
     child: Child,
@@ -82,4 +85,9 @@ fn a_person_watches_a_run_and_asks_why() {
     assert_eq!(measured["vehicles"], 1000);
     let script = measured["script_cpu_ms_per_frame"].as_f64().unwrap();
     assert!(script <= FRAME_MS, "script time of a frame: {measured}");
+    let opening = measured["large_shown_cpu_ms"].as_f64().unwrap();
+    assert!(
+        opening <= OPENING_MS,
+        "time to the first picture: {measured}"
+    );
 }

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::files::FileError;
 use crate::pool::{self, JobError, PoolState};
-use crate::runner::{Runner, RunnerError};
+use crate::runner::{RecordTo, Runner, RunnerError};
 use crate::store::{Fingerprint, Store};
 
 /// A seed of a world.
@@ -90,9 +90,14 @@ impl Work<'_> {
         watch: impl FnMut(&PoolState),
     ) -> Result<Computed, LabError> {
         let work = |job: &Job, monitor: pool::Monitor<'_>| {
+            let file = (self.record)(job);
+            let record = file.as_deref().map(|file| RecordTo {
+                file,
+                run: self.prints[job.world].as_str(),
+            });
             let mut result = self
                 .runner
-                .run(job.world, job.seed, monitor, (self.record)(job).as_deref())
+                .run(job.world, job.seed, monitor, record)
                 .map_err(|error| match error {
                     JobError::Stopped => JobError::Stopped,
                     JobError::Failed(error) => JobError::Failed(LabError::Run(error)),

@@ -21,6 +21,15 @@ use crate::store::SeedResult;
 use crate::usage;
 use crate::world::{TrafficSource, World};
 
+/// Where a recording goes.
+#[derive(Debug, Clone, Copy)]
+pub struct RecordTo<'a> {
+    /// The file.
+    pub file: &'a Path,
+    /// The fingerprint of the results it belongs to.
+    pub run: &'a str,
+}
+
 /// Seconds of a recording that are looked at beyond its window, to know what drivers meant to do next.
 const LOOK_AHEAD_S: f64 = 60.0;
 
@@ -72,7 +81,7 @@ impl<'w> Runner<'w> {
         slot
     }
 
-    /// Runs a seed of world number `world`, and records it where `record` names a file.
+    /// Runs a seed of world number `world`, and records it where `record` says so.
     ///
     /// # Errors
     /// The scenario or its traffic cannot be used, the recording cannot be written, or the job was asked to stop.
@@ -81,7 +90,7 @@ impl<'w> Runner<'w> {
         world: usize,
         seed: u64,
         monitor: Monitor<'_>,
-        record: Option<&Path>,
+        record: Option<RecordTo<'_>>,
     ) -> Result<SeedResult, JobError<RunnerError>> {
         self.run_watched(world, seed, monitor, record, &mut Nobody)
     }
@@ -105,7 +114,7 @@ impl<'w> Runner<'w> {
         world: usize,
         seed: u64,
         monitor: Monitor<'_>,
-        record: Option<&Path>,
+        record: Option<RecordTo<'_>>,
         observer: &mut dyn Observer,
     ) -> Result<SeedResult, JobError<RunnerError>> {
         let slot = self.slot(world);
@@ -134,9 +143,10 @@ impl<'w> Runner<'w> {
         let unwritten =
             |error: RecordingError| JobError::Failed(RunnerError::Other(error.to_string()));
         let mut recorder = match record {
-            Some(file) => Some(
-                Recorder::create(file, prepared, &world.arms, seed, &options).map_err(unwritten)?,
-            ),
+            Some(RecordTo { file, run }) => {
+                let recorder = Recorder::create(file, prepared, &world.arms, seed, &options);
+                Some(recorder.map_err(unwritten)?.of_run(run))
+            }
             None => None,
         };
         let observer: &mut dyn Observer = match &mut recorder {

@@ -127,6 +127,14 @@ impl Store {
         Ok((store, found))
     }
 
+    /// Sets aside a file of the folder that other runs made than those at hand.
+    ///
+    /// # Errors
+    /// It cannot be moved.
+    pub fn set_aside(&self, file: &Path) -> Result<(), FileError> {
+        set_aside(file, &self.folder.join("stale"))
+    }
+
     /// A store for reading alone: nothing is made or moved.
     #[must_use]
     pub fn existing(folder: &Path) -> Self {

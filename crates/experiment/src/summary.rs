@@ -512,7 +512,8 @@ fn sum_of_counts(outcomes: &[&Outcome]) -> Value {
 }
 
 /// The pairs worth comparing among arms of these names: the proposal against both randoms at each allowance and against
-/// mitigation at 0.8, and the steps of the ladder wherever both ends were run.
+/// mitigation at 0.8, the steps of the ladder wherever both ends were run, and choice by demand against all that do not know
+/// more than it does.
 fn pairs(names: &[String]) -> Vec<(&str, &str)> {
     let find = |strategy: Strategy, allowance: f64| {
         let wanted = Arm::at(strategy, allowance).to_string();
@@ -554,6 +555,19 @@ fn pairs(names: &[String]) -> Vec<(&str, &str)> {
                 pairs.push((better, worse));
             }
         }
+    }
+    let arms: Vec<(&str, Strategy)> = names
+        .iter()
+        .filter_map(|name| Some((name.as_str(), name.parse::<Arm>().ok()?.strategy)))
+        .collect();
+    for &(demand, _) in arms.iter().filter(|arm| arm.1 == Strategy::Demand) {
+        let others = arms.iter().filter(|arm| {
+            !matches!(
+                arm.1,
+                Strategy::Demand | Strategy::Omniscient | Strategy::Oracle
+            )
+        });
+        pairs.extend(others.map(|&(other, _)| (demand, other)));
     }
     pairs
 }

@@ -10,6 +10,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::demand::DemandOptions;
+use crate::demand::associate::{Association, Identities};
 use crate::demand::content::{Asked, Chooser, Heard, Knowledge};
 use crate::ids::{AgentId, ObjectId};
 use crate::link::LinkQuality;
@@ -62,6 +63,8 @@ struct Judgement {
     heard: SortedMap<ObjectId, (AgentState, Instant)>,
     /// What others said of objects: the newest state, and when it was said.
     told: SortedMap<ObjectId, (ObjectState, Instant)>,
+    /// Tells apart what others speak of, unless their ids are to be believed.
+    tracks: Option<Association>,
     chooser: Chooser,
 }
 
@@ -81,6 +84,26 @@ impl Judgement {
             self.links.count(distance, libm::round(due).max(1.0), 1.0);
         }
         self.heard.insert(id, (beacon.state, beacon.at));
+        if let Some(tracks) = &mut self.tracks
+            && let Some(seen) = tracks.announce(id, &beacon.state, beacon.at)
+        {
+            self.told.remove(seen);
+        }
+    }
+
+    /// Somebody spoke of objects.
+    fn listen(&mut self, sender: AgentId, objects: &[ObjectState], now: Instant) {
+        match &mut self.tracks {
+            None => objects.iter().for_each(|state| self.tell(state, now)),
+            Some(tracks) => {
+                let labels = tracks.label(Some(sender.into()), objects, true);
+                for (state, label) in objects.iter().zip(labels) {
+                    if let Some(id) = label {
+                        self.tell(&ObjectState { id, ..*state }, now);
+                    }
+                }
+            }
+        }
     }
 
     fn tell(&mut self, state: &ObjectState, now: Instant) {
@@ -108,6 +131,9 @@ impl Judgement {
         let soft_state = Duration::from_seconds(self.parameters.soft_state_s);
         self.heard.retain(|_, (_, at)| now.since(*at) <= soft_state);
         self.told.retain(|_, (_, at)| now.since(*at) <= soft_state);
+        if let Some(tracks) = &mut self.tracks {
+            tracks.forget(now, soft_state);
+        }
         self.links.age(now);
         let heard: Vec<Heard> = self
             .heard
@@ -169,6 +195,10 @@ impl Contributor {
             own: None,
             heard: SortedMap::default(),
             told: SortedMap::default(),
+            tracks: match options.identities {
+                Identities::Associated => Some(Association::new(options.accuracy())),
+                Identities::True => None,
+            },
             chooser: Chooser::default(),
         }));
         self
@@ -185,14 +215,10 @@ impl Contributor {
                     judgement.hear(beacon);
                 }
                 Input::Report(report) if report.sender != self.own => {
-                    for state in &report.objects {
-                        judgement.tell(state, self.now);
-                    }
+                    judgement.listen(report.sender, &report.objects, self.now);
                 }
                 Input::Broadcast(broadcast) if broadcast.host != self.own => {
-                    for state in &broadcast.objects {
-                        judgement.tell(state, self.now);
-                    }
+                    judgement.listen(broadcast.host, &broadcast.objects, self.now);
                 }
                 _ => {}
             }

@@ -15,6 +15,7 @@
 //!
 //! Everything is a function of what the host decoded, sensed and carries as a map; nothing else reaches it.
 
+pub mod associate;
 pub mod content;
 pub mod need;
 pub mod scene;
@@ -27,7 +28,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::admission::{Action, Admission, Because, Binding, Change, Decision};
-use crate::grid::{Cell, Tile};
+use crate::grid::{Cell, Position, Tile};
 use crate::ids::{AgentId, ObjectId};
 use crate::messages::Content;
 use crate::parameters::Parameters;
@@ -35,8 +36,9 @@ use crate::policy::{Listing, Plan, Policy, Repeat, View};
 use crate::sorted::SortedMap;
 use crate::time::{Duration, Instant};
 
+use associate::{Accuracy, Identities};
 use need::{Course, Needs};
-use scene::{Body, Scene};
+use scene::{Body, NOMINAL, Scene};
 use select::{Candidate, Listener, Need, Object, Pick, Problem, Selection};
 
 /// Chance that a receiver of this broadcast has followed the host so far that silence about an object tells it something.
@@ -58,6 +60,18 @@ pub enum Views {
     SightLines,
     /// The coverage digests in beacons.
     Digests,
+}
+
+/// How large bodies are taken to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+pub enum BodySizes {
+    /// As messages tell.
+    #[default]
+    True,
+    /// All others are cars of one size, whatever messages tell.
+    Nominal,
 }
 
 /// The numbers of the policy.
@@ -92,6 +106,24 @@ pub struct DemandOptions {
     pub target: Option<f64>,
     /// Where predicted views come from.
     pub views: Views,
+    /// How perceived objects are told apart. Default by association of positions.
+    pub identities: Identities,
+    /// How large bodies are taken to be. Default as messages tell.
+    pub sizes: BodySizes,
+    /// Standard deviation of stations' own positions, per axis, in metres, as stations tell it with their positions; it
+    /// widens the gates of association. Default 0.
+    pub position_error_m: f64,
+}
+
+impl DemandOptions {
+    /// How well positions and sizes in messages can be trusted.
+    #[must_use]
+    pub fn accuracy(&self) -> Accuracy {
+        Accuracy {
+            position_m: self.position_error_m,
+            sizes: self.sizes == BodySizes::True,
+        }
+    }
 }
 
 impl Default for DemandOptions {
@@ -110,6 +142,9 @@ impl Default for DemandOptions {
             request_factor: Some(3.0),
             target: None,
             views: Views::SightLines,
+            identities: Identities::Associated,
+            sizes: BodySizes::True,
+            position_error_m: 0.0,
         }
     }
 }
@@ -148,6 +183,7 @@ impl Demand {
     pub fn new(options: DemandOptions) -> Self {
         Self {
             options,
+            scene: Scene::with_memory(),
             ..Self::default()
         }
     }
@@ -198,8 +234,9 @@ impl Demand {
     fn build_scene(&mut self, view: &View<'_>) {
         let now = view.now;
         let course = self.options.course;
+        let nominal = self.options.sizes == BodySizes::Nominal;
         let Some(own) = view.scope.iter().find(|member| member.id == view.host) else {
-            self.scene = Scene::default();
+            self.scene = Scene::with_memory();
             return;
         };
         let own_body = (
@@ -223,7 +260,7 @@ impl Demand {
                 position: state.position,
                 heading: known.heading,
                 speed: state.velocity.speed(),
-                size: state.size,
+                size: if nominal { NOMINAL } else { state.size },
                 silent: known.announced_at.is_none(),
             };
             (body, now.since(state.sensed_at).seconds())
@@ -293,7 +330,6 @@ impl Demand {
             wanted[pair.object as usize] = 0;
         }
         let mut objects = Vec::new();
-        let mut places: Vec<u32> = Vec::new();
         let hearsay = Hearsay::new(view, scene, &self.listed);
         let own_position = hearsay.host;
         for (body, number) in (0u32..).zip(wanted.iter_mut()) {
@@ -302,7 +338,6 @@ impl Demand {
             }
             *number = objects.len() as u32;
             let id = scene.bodies()[body as usize].id;
-            places.push(body);
             objects.push(Object {
                 id,
                 silent: scene.bodies()[body as usize].silent,
@@ -332,7 +367,7 @@ impl Demand {
         }
         needs.sort_unstable_by_key(|need| (need.object, need.listener));
 
-        let candidates = self.offers(view, &members, &places, &sight);
+        let candidates = self.offers(view, &members, &wanted, &sight);
         let withdrawn = if view.refresh {
             0
         } else {
@@ -360,17 +395,19 @@ impl Demand {
         }
     }
 
-    /// What each candidate would report, and how likely it learns that it should.
+    /// What each candidate would report, and how likely it learns that it should. `wanted` has the numbers of needed objects
+    /// by body.
     fn offers(
         &self,
         view: &View<'_>,
         members: &[u32],
-        places: &[u32],
+        wanted: &[u32],
         sight: &impl Fn(u32, u32) -> bool,
     ) -> Vec<Candidate> {
         let (scene, options) = (&self.scene, &self.options);
         let host = scene.find(view.host.into());
         let mut candidates = Vec::with_capacity(members.len());
+        let mut near = Vec::new();
         for &member in members.iter().filter(|&&m| Some(m) != host) {
             let body = &scene.bodies()[member as usize];
             let id = AgentId(body.id.0);
@@ -390,7 +427,19 @@ impl Demand {
                 ((options.report_stale_s - age) / span).clamp(0.0, 1.0)
             });
             let mut views = Vec::new();
-            for (number, &object) in (0u32..).zip(places) {
+            near.clear();
+            let (p, range) = (body.position, options.sensor_range_m);
+            scene.in_box(
+                Position::new(p.x - range, p.y - range),
+                Position::new(p.x + range, p.y + range),
+                &mut near,
+            );
+            // Bodies ascend, and so do the numbers of those that are needed.
+            for &object in &near {
+                let number = wanted[object as usize];
+                if number == u32::MAX {
+                    continue;
+                }
                 let other = &scene.bodies()[object as usize];
                 if object == member
                     || other.position.distance(body.position) > options.sensor_range_m
@@ -419,7 +468,8 @@ impl Demand {
                 view.links.between(host, body.position)
             });
             // Who reports already may still act on the list before this one.
-            let asked = view.problem.contributors.iter().any(|c| c.id == id);
+            let contributors = view.problem.contributors;
+            let asked = contributors.binary_search_by_key(&id, |c| c.id).is_ok();
             let command = if asked {
                 1.0 - (1.0 - heard) * (1.0 - heard)
             } else {
@@ -567,13 +617,16 @@ impl Policy for Demand {
     fn weighs_coverage(&self) -> bool {
         false
     }
+
+    fn association(&self) -> Option<Accuracy> {
+        match self.options.identities {
+            Identities::Associated => Some(self.options.accuracy()),
+            Identities::True => None,
+        }
+    }
 }
 
-fn in_footprint(
-    view: &View<'_>,
-    host: crate::grid::Position,
-    known: &crate::policy::KnownObject,
-) -> bool {
+fn in_footprint(view: &View<'_>, host: Position, known: &crate::policy::KnownObject) -> bool {
     known.state.position.distance(host) <= view.parameters.footprint_m
 }
 
@@ -595,9 +648,9 @@ fn repeat_bytes(view: &View<'_>, id: ObjectId) -> Option<f64> {
 
 /// What was said of each object of late, and by whom: decoded reports, and the host's own broadcasts.
 struct Hearsay {
-    host: crate::grid::Position,
+    host: Position,
     /// By object: where it was said, when it was sensed, how likely a listener in range makes use of it.
-    said: Vec<(u32, crate::grid::Position, Instant, f64)>,
+    said: Vec<(u32, Position, Instant, f64)>,
     offsets: Vec<u32>,
 }
 
@@ -605,7 +658,7 @@ impl Hearsay {
     fn new(view: &View<'_>, scene: &Scene, listed: &SortedMap<ObjectId, Instant>) -> Self {
         let host = match scene.find(view.host.into()) {
             Some(host) => scene.bodies()[host as usize].position,
-            None => crate::grid::Position::default(),
+            None => Position::default(),
         };
         let mut said = Vec::new();
         for report in view.reports {
@@ -650,7 +703,7 @@ impl Hearsay {
         &self,
         view: &View<'_>,
         object: u32,
-        place: crate::grid::Position,
+        place: Position,
         deadline_s: f64,
         ahead_s: f64,
     ) -> f64 {

@@ -24,7 +24,8 @@ impl Position {
     /// Distance to `other`, in metres.
     #[must_use]
     pub fn distance(self, other: Self) -> f64 {
-        libm::hypot(self.x - other.x, self.y - other.y)
+        let (dx, dy) = (self.x - other.x, self.y - other.y);
+        libm::sqrt(dx * dx + dy * dy)
     }
 
     /// Both coordinates are finite numbers.
@@ -53,7 +54,7 @@ impl Velocity {
     /// The speed in m/s.
     #[must_use]
     pub fn speed(self) -> f64 {
-        libm::hypot(self.x, self.y)
+        libm::sqrt(self.x * self.x + self.y * self.y)
     }
 }
 

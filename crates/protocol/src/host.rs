@@ -22,11 +22,14 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::admission::{Admission, Candidate, Contributor, Problem, Rules, sum_columns};
+use crate::demand::associate::Association;
 use crate::grid::{Cell, Tile, Window};
 use crate::ids::{AgentId, ObjectId};
 use crate::link::LinkQuality;
 use crate::map::RoadMap;
-use crate::messages::{AgentState, Beacon, Broadcast, Content, Message, PathCell, Report};
+use crate::messages::{
+    AgentState, Beacon, Broadcast, Content, Message, ObjectState, PathCell, Report,
+};
 use crate::parameters::{BroadcastSize, Parameters};
 use crate::policy::{self, ConditionalCoverage, LastReport, Policy, Repeat, ScopeMember, View};
 use crate::price::Price;
@@ -85,6 +88,8 @@ pub struct Host<P = ConditionalCoverage> {
     links: LinkQuality,
     occupancy: Option<f64>,
     map_data: Option<Arc<dyn RoadMap>>,
+    /// Tells perceived objects apart where the policy asks for it.
+    tracks: Option<Association>,
     outputs: VecDeque<Output>,
     wake_told: Option<Instant>,
 }
@@ -116,6 +121,7 @@ impl<P: Policy> Host<P> {
     ) -> Self {
         let inheritance = inheritance.unwrap_or_default();
         let window = Window::around(tile, parameters.tile_m, parameters.cell_m);
+        let tracks = policy.association().map(Association::new);
         let mut host = Self {
             rules: parameters.rules(),
             policy,
@@ -143,6 +149,7 @@ impl<P: Policy> Host<P> {
             links: LinkQuality::new(Duration::from_seconds(LINK_MEMORY_S)),
             occupancy: None,
             map_data: None,
+            tracks,
             outputs: VecDeque::new(),
             wake_told: None,
             parameters: parameters.clone(),
@@ -195,6 +202,13 @@ impl<P: Policy> Host<P> {
         self.epoch
     }
 
+    /// The id that the newest state of an object came with, where the host holds it: what the reporter calls the object that
+    /// the host lists under `object`. The two differ where the host tells objects apart by itself.
+    #[must_use]
+    pub fn source_of(&self, object: ObjectId) -> Option<ObjectId> {
+        self.fused.source_of(object)
+    }
+
     /// Since when it has been in office.
     #[must_use]
     pub fn in_office_since(&self) -> Instant {
@@ -229,6 +243,10 @@ impl<P: Policy> Host<P> {
             Input::Moved(state) => {
                 if state.is_finite() {
                     self.own = *state;
+                    if let Some(tracks) = &mut self.tracks {
+                        let own = tracks.announce(self.id.into(), state, self.now);
+                        own.into_iter().for_each(|seen| self.fused.drop(seen));
+                    }
                 }
             }
             Input::Sensed { objects, cells } => {
@@ -238,8 +256,17 @@ impl<P: Policy> Host<P> {
                     .extend(cells.iter().filter_map(|&cell| window.index(cell)));
                 self.own_cells.sort_unstable();
                 self.own_cells.dedup();
-                for state in objects.iter().filter(|o| o.sensed_at <= self.now) {
-                    self.fused.sensed(state);
+                let now = self.now;
+                let past = objects.iter().filter(|o| o.sensed_at <= now);
+                match &mut self.tracks {
+                    None => past.for_each(|state| self.fused.sensed(state, state.id)),
+                    Some(tracks) => {
+                        let past: Vec<ObjectState> = past.copied().collect();
+                        let labels = tracks.label(Some(self.id.into()), &past, true);
+                        for (state, label) in labelled(&past, &labels) {
+                            self.fused.sensed(&label, state.id);
+                        }
+                    }
                 }
             }
             Input::Beacon(beacon) => self.hear(beacon),
@@ -296,6 +323,10 @@ impl<P: Policy> Host<P> {
         let due = member.hear(beacon, interval, &self.window);
         let distance = beacon.state.position.distance(self.own.position);
         self.links.count(distance, f64::from(due), 1.0);
+        if let Some(tracks) = &mut self.tracks {
+            let seen = tracks.announce(beacon.sender.into(), &beacon.state, beacon.at);
+            seen.into_iter().for_each(|seen| self.fused.drop(seen));
+        }
         self.fused.announced(beacon);
     }
 
@@ -303,6 +334,17 @@ impl<P: Policy> Host<P> {
         if report.sender == self.id || report.at > self.now {
             return;
         }
+        let objects: Vec<(ObjectState, ObjectId)> = match &mut self.tracks {
+            None => report.objects.iter().map(|o| (*o, o.id)).collect(),
+            Some(tracks) => {
+                let past = |o: &&ObjectState| o.sensed_at <= self.now;
+                let past: Vec<ObjectState> = report.objects.iter().filter(past).copied().collect();
+                let labels = tracks.label(Some(report.sender.into()), &past, true);
+                labelled(&past, &labels)
+                    .map(|(state, label)| (label, state.id))
+                    .collect()
+            }
+        };
         if let Some(member) = self.members.get_mut(report.sender)
             && member.reports.at.is_none_or(|at| report.at > at)
         {
@@ -310,13 +352,13 @@ impl<P: Policy> Host<P> {
             member.reports.objects = report.objects.len();
             let ids = &mut member.reports.ids;
             ids.clear();
-            ids.extend(report.objects.iter().map(|object| object.id));
+            ids.extend(objects.iter().map(|(object, _)| object.id));
             ids.sort_unstable();
             ids.dedup();
             member.reports.sensed_at = report.objects.iter().map(|o| o.sensed_at).min();
         }
-        for state in report.objects.iter().filter(|o| o.sensed_at <= self.now) {
-            self.fused.reported(report.sender, state);
+        for (state, source) in objects.iter().filter(|(o, _)| o.sensed_at <= self.now) {
+            self.fused.reported(report.sender, state, *source);
         }
     }
 
@@ -326,8 +368,16 @@ impl<P: Policy> Host<P> {
         if broadcast.host == self.id || broadcast.at < self.decided || broadcast.at > self.now {
             return;
         }
+        if let Some(tracks) = &mut self.tracks {
+            let labels = tracks.label(None, &broadcast.objects, false);
+            for (_, state) in labelled(&broadcast.objects, &labels) {
+                self.fused.overheard(&state);
+            }
+        }
         for object in &broadcast.objects {
-            self.fused.overheard(object);
+            if self.tracks.is_none() {
+                self.fused.overheard(object);
+            }
             if object.sensed_at >= broadcast.cycle_start
                 && let Some(cell) = Cell::containing(object.position, self.parameters.cell_m)
                 && let Some(at) = self.window.index(cell)
@@ -364,6 +414,9 @@ impl<P: Policy> Host<P> {
         let now = self.now;
         self.members
             .retain(|_, member| now.since(member.heard_at) <= soft_state);
+        if let Some(tracks) = &mut self.tracks {
+            tracks.forget(now, soft_state);
+        }
         let gone: Vec<AgentId> = self
             .contributors
             .iter()
@@ -650,6 +703,23 @@ impl<P: Policy> Host<P> {
     }
 }
 
+/// Each state with its copy under the label that it got, where it got one.
+fn labelled<'a>(
+    states: &'a [ObjectState],
+    labels: &'a [Option<ObjectId>],
+) -> impl Iterator<Item = (&'a ObjectState, ObjectState)> {
+    let pairs = states.iter().zip(labels);
+    pairs.filter_map(|(state, label)| {
+        Some((
+            state,
+            ObjectState {
+                id: (*label)?,
+                ..*state
+            },
+        ))
+    })
+}
+
 /// What a plan says of the broadcast.
 struct Speech {
     content: Content,
@@ -731,8 +801,7 @@ impl Costs {
 
 fn clear_traces(map: &mut [f64]) {
     for m in map {
-        if *m < NO_COVERAGE {
-            *m = 0.0;
-        }
+        // Without a branch, so that it is done several cells at a time.
+        *m = if *m < NO_COVERAGE { 0.0 } else { *m };
     }
 }

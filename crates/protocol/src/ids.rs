@@ -10,8 +10,9 @@ pub struct AgentId(pub u64);
 
 /// Anything that the twin represents, participating or not.
 ///
-/// Association of sightings is the caller's: the same object has the same number for everyone, and a participating agent
-/// is the object of its own number.
+/// A participating agent is the object of its own number. For the letter's policy association of sightings is the caller's:
+/// the same object has the same number for everyone. Choice by demand does not believe the numbers of perceived objects and
+/// gives labels of its own ([`crate::demand::associate`]); those mean something only to whoever gave them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct ObjectId(pub u64);
 

@@ -22,4 +22,11 @@ pub trait RoadMap: fmt::Debug + Send + Sync {
     /// The direction of the lane at `position`, for a body whose heading nobody told; none off the road, and where lanes of
     /// several directions meet.
     fn lane_heading(&self, position: Position) -> Option<f64>;
+
+    /// The place on a lane's centre line abreast of a body whose position is not exact: the lane that fits best by distance
+    /// and direction. None where no lane fits, or for a map that cannot tell; positions are then taken as they are.
+    fn lane_point(&self, position: Position, heading: f64) -> Option<Position> {
+        let _ = (position, heading);
+        None
+    }
 }

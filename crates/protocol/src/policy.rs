@@ -7,6 +7,7 @@
 use alloc::vec::Vec;
 
 use crate::admission::{Admission, Decision, Problem, Rules};
+use crate::demand::associate::Accuracy;
 use crate::grid::{Tile, Window};
 use crate::ids::{AgentId, ObjectId};
 use crate::link::LinkQuality;
@@ -171,6 +172,12 @@ pub trait Policy {
     fn weighs_coverage(&self) -> bool {
         true
     }
+
+    /// How positions are to be associated where perceived objects are told apart by them; none where the ids in messages
+    /// are to be believed. Default none, as in the letter.
+    fn association(&self) -> Option<Accuracy> {
+        None
+    }
 }
 
 /// The letter's policy: admit whose timely, new, risk-relevant view is worth its airtime.
@@ -193,6 +200,10 @@ impl<P: Policy + ?Sized> Policy for alloc::boxed::Box<P> {
 
     fn weighs_coverage(&self) -> bool {
         (**self).weighs_coverage()
+    }
+
+    fn association(&self) -> Option<Accuracy> {
+        (**self).association()
     }
 }
 

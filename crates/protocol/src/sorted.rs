@@ -2,30 +2,39 @@
 
 use alloc::vec::Vec;
 
-/// Keys and values by ascending key. Look-ups are binary searches, insertions shift; tables here hold some hundred rows.
+/// Keys and values by ascending key. Look-ups are binary searches over the keys alone, which lie close together however large
+/// the values are; insertions shift. Tables here hold some hundred rows.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SortedMap<K, V> {
-    rows: Vec<(K, V)>,
+    keys: Vec<K>,
+    values: Vec<V>,
 }
 
 impl<K, V> Default for SortedMap<K, V> {
     fn default() -> Self {
-        Self { rows: Vec::new() }
+        Self {
+            keys: Vec::new(),
+            values: Vec::new(),
+        }
     }
 }
 
 impl<K: Ord + Copy, V> SortedMap<K, V> {
     fn find(&self, key: K) -> Result<usize, usize> {
-        self.rows.binary_search_by_key(&key, |row| row.0)
+        // Tables are mostly filled in order.
+        if self.keys.last().is_none_or(|&last| last < key) {
+            return Err(self.keys.len());
+        }
+        self.keys.binary_search(&key)
     }
 
     pub(crate) fn get(&self, key: K) -> Option<&V> {
-        self.find(key).ok().map(|at| &self.rows[at].1)
+        self.find(key).ok().map(|at| &self.values[at])
     }
 
     pub(crate) fn get_mut(&mut self, key: K) -> Option<&mut V> {
         match self.find(key) {
-            Ok(at) => Some(&mut self.rows[at].1),
+            Ok(at) => Some(&mut self.values[at]),
             Err(_) => None,
         }
     }
@@ -35,45 +44,63 @@ impl<K: Ord + Copy, V> SortedMap<K, V> {
         let (at, made) = match self.find(key) {
             Ok(at) => (at, false),
             Err(at) => {
-                self.rows.insert(at, (key, new()));
+                self.keys.insert(at, key);
+                self.values.insert(at, new());
                 (at, true)
             }
         };
-        (&mut self.rows[at].1, made)
+        (&mut self.values[at], made)
     }
 
     pub(crate) fn insert(&mut self, key: K, value: V) -> Option<V> {
         match self.find(key) {
-            Ok(at) => Some(core::mem::replace(&mut self.rows[at].1, value)),
+            Ok(at) => Some(core::mem::replace(&mut self.values[at], value)),
             Err(at) => {
-                self.rows.insert(at, (key, value));
+                self.keys.insert(at, key);
+                self.values.insert(at, value);
                 None
             }
         }
     }
 
     pub(crate) fn remove(&mut self, key: K) -> Option<V> {
-        self.find(key).ok().map(|at| self.rows.remove(at).1)
+        let at = self.find(key).ok()?;
+        self.keys.remove(at);
+        Some(self.values.remove(at))
     }
 
     pub(crate) fn retain(&mut self, mut keep: impl FnMut(K, &mut V) -> bool) {
-        self.rows.retain_mut(|(key, value)| keep(*key, value));
+        let mut kept = 0;
+        let mut at = 0;
+        let keys = &mut self.keys;
+        self.values.retain_mut(|value| {
+            let key = keys[at];
+            at += 1;
+            let stays = keep(key, value);
+            if stays {
+                keys[kept] = key;
+                kept += 1;
+            }
+            stays
+        });
+        self.keys.truncate(kept);
     }
 
     pub(crate) fn clear(&mut self) {
-        self.rows.clear();
+        self.keys.clear();
+        self.values.clear();
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.rows.len()
+        self.keys.len()
     }
 
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (K, &V)> + Clone {
-        self.rows.iter().map(|(key, value)| (*key, value))
+        self.keys.iter().copied().zip(&self.values)
     }
 
     pub(crate) fn iter_mut(&mut self) -> impl ExactSizeIterator<Item = (K, &mut V)> {
-        self.rows.iter_mut().map(|(key, value)| (*key, value))
+        self.keys.iter().copied().zip(&mut self.values)
     }
 }
 
@@ -96,5 +123,10 @@ mod tests {
         assert_eq!(map.get(3), None);
         assert_eq!(map.get_or_insert_with(4, || 7), (&mut 7, true));
         assert_eq!(map.len(), 3);
+        map.retain(|key, _| key != 4);
+        assert_eq!(map.iter().collect::<Vec<_>>(), vec![(1, &10), (5, &50)]);
+        assert_eq!(map.get(4), None);
+        assert_eq!(map.insert(9, 90), None);
+        assert_eq!(map.get(9), Some(&90));
     }
 }

@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("{:22} {:?}", outcome.arm, outcome.deficit);
     }
     println!(
-        "{} bytes; manifest, world, motion, relevance, arms, decisions, tiles: {:?}",
+        "{} bytes; manifest, world, motion, relevance, arms, decisions, tiles, demands, curves: {:?}",
         summary.bytes, summary.by_kind
     );
     Ok(())

@@ -219,6 +219,27 @@ impl Arm {
         arms.push(Self::plain(Strategy::Oracle));
         arms
     }
+
+    /// The letter's arms and those beyond it: choice by demand at three budgets, the steps that lead to it, the rivals that a
+    /// reviewer would ask for, and the yardstick.
+    #[must_use]
+    pub fn beyond() -> Vec<Self> {
+        let mut arms = Self::letter();
+        for (strategy, budgets) in [
+            (Strategy::ProposedLean, &[0.2, 0.4][..]),
+            (Strategy::Demand, &[0.15, 0.22, 0.45]),
+            (Strategy::DemandRandom, &[0.15, 0.22]),
+            (Strategy::DemandDigest, &[0.22]),
+            (Strategy::Omniscient, &[0.15, 0.22, 0.45]),
+            (Strategy::Cmass, &[0.2, 0.4]),
+            (Strategy::MaxAge, &[0.2]),
+            (Strategy::Nearest, &[0.2]),
+        ] {
+            arms.extend(budgets.iter().map(|&b| Self::at(strategy, b)));
+        }
+        arms.push(Self::plain(Strategy::CpmUtility));
+        arms
+    }
 }
 
 /// Makes a host-side policy for the seed of a run; every host that takes office gets one of its own.

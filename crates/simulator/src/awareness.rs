@@ -158,6 +158,29 @@ impl BeaconHistory {
     }
 }
 
+/// Who spoke a message, by place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Speaker {
+    /// Somebody who reported what it sees.
+    Reporter(u32),
+    /// A host that broadcast what it holds.
+    Host(u32),
+    /// Nobody who is still there.
+    Gone,
+}
+
+/// The receivers of a message.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Receivers<'a>(&'a [u64]);
+
+impl Receivers<'_> {
+    /// The message reached this place.
+    pub(crate) fn has(&self, receiver: u32) -> bool {
+        let word = self.0.get(receiver as usize / 64).copied().unwrap_or(0);
+        word >> (receiver % 64) & 1 != 0
+    }
+}
+
 /// What an arm's messages told, as far back as they matter: who received each, and which objects it spoke of.
 #[derive(Debug, Clone)]
 pub(crate) struct Told {
@@ -167,6 +190,8 @@ pub(crate) struct Told {
     first: u64,
     /// Step and receivers (a bit each) of every message kept.
     messages: VecDeque<(u32, Vec<u64>)>,
+    /// Who spoke each of them.
+    speakers: VecDeque<Speaker>,
     /// Buffers to use again.
     spare: Vec<Vec<u64>>,
     /// By object: message and stamp.
@@ -180,6 +205,7 @@ impl Told {
             memory,
             first: 0,
             messages: VecDeque::new(),
+            speakers: VecDeque::new(),
             spare: Vec::new(),
             of: Vec::new(),
         }
@@ -194,6 +220,7 @@ impl Told {
             && at + self.memory < step
         {
             self.first += 1;
+            self.speakers.pop_front();
             if let Some((_, bits)) = self.messages.pop_front() {
                 self.spare.push(bits);
             }
@@ -209,7 +236,38 @@ impl Told {
             bits[receiver as usize / 64] |= 1 << (receiver % 64);
         }
         self.messages.push_back((step, bits));
+        self.speakers.push_back(Speaker::Gone);
         self.first + self.messages.len() as u64 - 1
+    }
+
+    /// Notes who spoke a message, by its number.
+    pub(crate) fn spoken_by(&mut self, message: u64, speaker: Speaker) {
+        if let Some(place) = self.speakers.get_mut((message - self.first) as usize) {
+            *place = speaker;
+        }
+    }
+
+    /// Who told `receiver` of `object`, and of which step; the newest message first.
+    pub(crate) fn of(
+        &self,
+        object: u32,
+        receiver: u32,
+    ) -> impl Iterator<Item = (Speaker, Stamp)> + '_ {
+        let told = self.of.get(object as usize).map_or(&[][..], Vec::as_slice);
+        told.iter()
+            .rev()
+            .take_while(|&&(message, _)| message >= self.first)
+            .filter(move |&&(message, _)| {
+                let bits = &self.messages[(message - self.first) as usize].1;
+                Receivers(bits).has(receiver)
+            })
+            .map(|&(message, stamp)| (self.speakers[(message - self.first) as usize], stamp))
+    }
+
+    /// All messages kept, the oldest first: step, speaker, receivers.
+    pub(crate) fn messages(&self) -> impl Iterator<Item = (u32, Speaker, Receivers<'_>)> {
+        let messages = self.messages.iter().zip(&self.speakers);
+        messages.map(|((step, bits), &speaker)| (*step, speaker, Receivers(bits)))
     }
 
     /// A message told that `object` was sensed at `stamp`.
@@ -255,6 +313,11 @@ impl Told {
                 *word &= !(1 << (slot % 64));
             }
         }
+        for speaker in &mut self.speakers {
+            if matches!(*speaker, Speaker::Reporter(by) | Speaker::Host(by) if by == slot) {
+                *speaker = Speaker::Gone;
+            }
+        }
     }
 
     /// Moves all stamps.
@@ -292,6 +355,14 @@ mod tests {
         let second = told.message(2, [3].into_iter());
         told.tell(second, 5, 1);
         assert_eq!((told.at(5, 3), told.at(5, 70), told.at(5, 4)), (2, 2, 0));
+        told.spoken_by(first, Speaker::Reporter(8));
+        told.spoken_by(second, Speaker::Host(9));
+        let of = |told: &Told, receiver| told.of(5, receiver).collect::<Vec<_>>();
+        let both = [(Speaker::Host(9), 1), (Speaker::Reporter(8), 2)];
+        assert_eq!(of(&told, 3), both);
+        assert_eq!(of(&told, 70), both[1..]);
+        told.clear(9);
+        assert_eq!(of(&told, 3)[0], (Speaker::Gone, 1));
         told.clear(70);
         assert_eq!(told.at(5, 70), 0);
         told.begin(22, 100);

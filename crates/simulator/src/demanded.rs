@@ -10,8 +10,11 @@ use covey_protocol::messages::{Content, ObjectState};
 use covey_protocol::{Duration, Instant, ObjectId, Parameters};
 
 use crate::awareness::{BeaconHistory, Stamp, Told};
+use crate::road_map::Remembering;
 use crate::shared::Shared;
 
+/// For so many steps an object is taken to be told of by the same station.
+const TELLER_STEPS: u32 = 200;
 /// Beyond this nobody that a contributor could help is looked for, in metres.
 const AROUND_M: f64 = 300.0;
 
@@ -22,6 +25,7 @@ pub(crate) struct ContentChoice {
     chooser: Chooser,
     heard: Vec<Heard>,
     told: Vec<(ObjectState, Instant)>,
+    map: Option<Remembering>,
 }
 
 impl ContentChoice {
@@ -77,17 +81,30 @@ impl ContentChoice {
         self.heard.sort_unstable_by_key(|heard| heard.id);
         self.told.clear();
         for &object in &shared.places {
-            if shared.here(object).state.position.distance(here.position) > AROUND_M {
+            if shared.here(object).truth().distance(here.position) > AROUND_M {
                 continue;
             }
             let stamp = known.at(object, slot);
             if object == slot || !recent(stamp) {
                 continue;
             }
-            let state = shared.object(object, shared.step_of(stamp));
+            let step = shared.step_of(stamp);
+            let mut state = shared.object(object, step);
+            let errors = &shared.prepared.scenario.errors;
+            if errors.position_error_m > 0.0 {
+                // Who told it is not kept: somebody else, with an error of its own.
+                let teller = u32::MAX - shared.slots.id(object);
+                let long_ago = step - step % TELLER_STEPS;
+                let own = errors.next(shared.seed, teller, long_ago, None);
+                let ids = [teller, shared.slots.id(object)];
+                state.position = errors.perceived(shared.seed, ids, step, own, state.position);
+            }
             self.told.push((state, state.sensed_at));
         }
         self.told.sort_unstable_by_key(|(state, _)| state.id);
+        let map = self
+            .map
+            .get_or_insert_with(|| Remembering::new(&shared.prepared.carried));
         let knowledge = Knowledge {
             now: shared.now(),
             own: shared.agent(slot).into(),
@@ -96,7 +113,7 @@ impl ContentChoice {
             sensed,
             told: &self.told,
             links: &links,
-            map: Some(&*shared.prepared.carried),
+            map: Some(map),
         };
         let content = match self.options.request_factor {
             Some(_) => Content::Requested,

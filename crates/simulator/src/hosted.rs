@@ -14,6 +14,8 @@ use std::sync::Arc;
 
 use covey_protocol::admission::Admission;
 use covey_protocol::contributor::Contributor;
+use covey_protocol::demand::associate::Accuracy;
+use covey_protocol::demand::snapshot::DemandSnapshot;
 use covey_protocol::demand::{Demand, DemandOptions, Views};
 use covey_protocol::election::{self, Claim};
 use covey_protocol::host::{Host, Inheritance};
@@ -23,14 +25,15 @@ use covey_protocol::parameters::Handover;
 use covey_protocol::policy::{ConditionalCoverage, Plan, Policy, View};
 use covey_protocol::snapshot::Snapshot;
 use covey_protocol::{
-    AgentId, CoverageDigest, Duration, Event, Input, Output, Parameters, Position, Tile,
+    AgentId, CoverageDigest, Duration, Event, Input, ObjectId, Output, Parameters, Position, Tile,
 };
 
 use crate::air::{self, Air, BROADCAST, REPORT};
 use crate::arm::{Arm, PolicyMaker, Strategy};
-use crate::awareness::{BeaconHistory, Stamp, Told};
+use crate::awareness::{BeaconHistory, Speaker, Told};
+use crate::cured::Credit;
 use crate::demanded::ContentChoice;
-use crate::observe::{HostView, Observer};
+use crate::observe::{HostView, Observer, Shown};
 use crate::outcome::{Binding, Outcome};
 use crate::policies::{Lottery, RandomChoice};
 use crate::prepared::Prepared;
@@ -59,8 +62,9 @@ struct InOffice {
     host: Host<Box<dyn Policy>>,
     /// Beacons heard since the last decision, whose paths are to be told: sender and step.
     news: Vec<(u32, u32)>,
-    /// Objects that a receiver of all broadcasts holds, with the sequence number that last listed them.
-    listed: Vec<(u32, u32)>,
+    /// Objects that a receiver of all broadcasts holds, as the host calls them, with the sequence number that last listed
+    /// them.
+    listed: Vec<(ObjectId, u32)>,
     /// By receiver: one more than the last sequence number received, and the first of the unbroken run up to it.
     following: Vec<(u32, u32)>,
 }
@@ -88,18 +92,50 @@ pub(crate) struct Served {
 }
 
 /// Where a watched policy leaves what it was shown.
-type Shown = Rc<RefCell<Option<Snapshot>>>;
+type Show = Rc<RefCell<Option<Shown>>>;
 
 /// A policy whose view is kept for whoever records.
-struct Watched {
-    policy: Box<dyn Policy>,
-    shown: Shown,
+struct Watched<P> {
+    policy: P,
+    show: Show,
 }
 
-impl Policy for Watched {
+impl Policy for Watched<Box<dyn Policy>> {
     fn plan(&mut self, view: &View<'_>, admission: &mut Admission) -> Plan {
-        self.shown.replace(Some(Snapshot::of_view(view)));
+        let shown = Shown::Coverage(Box::new(Snapshot::of_view(view)));
+        self.show.replace(Some(shown));
         self.policy.plan(view, admission)
+    }
+
+    fn weighs_coverage(&self) -> bool {
+        self.policy.weighs_coverage()
+    }
+
+    fn association(&self) -> Option<Accuracy> {
+        self.policy.association()
+    }
+}
+
+impl Policy for Watched<Demand> {
+    fn plan(&mut self, view: &View<'_>, admission: &mut Admission) -> Plan {
+        let plan = self.policy.plan(view, admission);
+        if let Some(problem) = self.policy.problem() {
+            let snapshot = DemandSnapshot {
+                host: view.host,
+                problem: problem.clone(),
+            };
+            let shown = Box::new((snapshot, self.policy.selection().clone()));
+            self.show.replace(Some(Shown::Demand(shown)));
+        }
+        plan
+    }
+
+    fn weighs_coverage(&self) -> bool {
+        self.policy.weighs_coverage()
+    }
+
+    fn association(&self) -> Option<Accuracy> {
+        self.policy.association()
     }
 }
 
@@ -110,7 +146,7 @@ const LEAN_DIGEST_EVERY: u32 = 5;
 #[derive(Debug)]
 pub(crate) struct Hosted {
     /// Set where someone records.
-    shown: Option<Shown>,
+    show: Option<Show>,
     /// Where someone records, what was learned from reports alone: it tells them from broadcasts.
     pub(crate) reported: Option<Told>,
     /// Steps for which messages matter.
@@ -129,6 +165,8 @@ pub(crate) struct Hosted {
     /// Reports of this step, with their bytes and the places of their objects.
     reports: Vec<(u32, Report, u32)>,
     pub(crate) served: Vec<Served>,
+    /// What decisions are good for.
+    pub(crate) credit: Credit,
     receivers: Vec<u32>,
     /// How contributors choose what to say, where the arm leaves that to them.
     content: Option<ContentChoice>,
@@ -162,6 +200,8 @@ impl Hosted {
             Strategy::Demand | Strategy::DemandRandom | Strategy::DemandDigest => {
                 let mut options = prepared.scenario.demand.clone();
                 options.sensor_range_m = prepared.scenario.sensing.range_m;
+                // Stations tell how well they know where they are.
+                options.position_error_m = prepared.scenario.errors.position_error_m;
                 parameters.digest_every = 0;
                 if arm.strategy == Strategy::DemandDigest {
                     options.views = Views::Digests;
@@ -175,7 +215,7 @@ impl Hosted {
             _ => {}
         }
         Self {
-            shown: None,
+            show: None,
             reported: None,
             soft_state: prepared.timeline.soft_state,
             arm,
@@ -189,6 +229,7 @@ impl Hosted {
             vacant: Vec::new(),
             reports: Vec::new(),
             served: Vec::new(),
+            credit: Credit::default(),
             receivers: Vec::new(),
             content,
         }
@@ -196,7 +237,7 @@ impl Hosted {
 
     /// Someone records: hosts keep what they were shown.
     pub(crate) fn watch(&mut self) {
-        self.shown = Some(Shown::default());
+        self.show = Some(Show::default());
         self.reported = Some(Told::new(self.soft_state));
     }
 
@@ -206,26 +247,38 @@ impl Hosted {
     }
 
     fn policy(&self) -> Box<dyn Policy> {
-        let policy = self.bare_policy();
-        match &self.shown {
-            Some(shown) => Box::new(Watched {
-                policy,
-                shown: Rc::clone(shown),
+        let show = self.show.clone();
+        match (show, self.demand()) {
+            (Some(show), Some(policy)) => Box::new(Watched { policy, show }),
+            (None, Some(policy)) => Box::new(policy),
+            (Some(show), None) => Box::new(Watched {
+                policy: self.other_policy(),
+                show,
             }),
-            None => policy,
+            (None, None) => self.other_policy(),
         }
     }
 
-    fn bare_policy(&self) -> Box<dyn Policy> {
+    /// The policy of the arm, where it is choice by demand.
+    fn demand(&self) -> Option<Demand> {
+        if self.own_policy.is_some() {
+            return None;
+        }
+        match self.arm.strategy {
+            Strategy::Demand | Strategy::DemandDigest => Some(Demand::new(self.options())),
+            Strategy::DemandRandom => {
+                let lottery = Lottery { seed: self.seed };
+                Some(Demand::new(self.options()).at_random(Arc::new(lottery)))
+            }
+            _ => None,
+        }
+    }
+
+    fn other_policy(&self) -> Box<dyn Policy> {
         if let Some(own) = &self.own_policy {
             return own.make(self.seed);
         }
         match self.arm.strategy {
-            Strategy::Demand | Strategy::DemandDigest => Box::new(Demand::new(self.options())),
-            Strategy::DemandRandom => {
-                let lottery = Lottery { seed: self.seed };
-                Box::new(Demand::new(self.options()).at_random(Arc::new(lottery)))
-            }
             Strategy::Nearest => Box::new(Ordered::new(Order::Nearest)),
             Strategy::MaxAge => Box::new(Ordered::new(Order::OldestReport)),
             Strategy::Cmass => Box::new(MaximumCoverage::default()),
@@ -275,7 +328,6 @@ impl Hosted {
             self.offices[slot].clear();
             self.vacant[slot] = None;
             for host in &mut self.hosts {
-                host.listed.retain(|&(object, _)| object != slot as u32);
                 host.news.retain(|&(sender, _)| sender != slot as u32);
                 if let Some(following) = host.following.get_mut(slot) {
                     *following = (0, 0);
@@ -437,6 +489,7 @@ impl Hosted {
             );
             *receptions += (receivers.len() * report.objects.len()) as u64;
             let message = told.message(shared.step, receivers.iter().copied());
+            told.spoken_by(message, Speaker::Reporter(*sender));
             let mut by_report = self.reported.as_mut().map(|reported| {
                 let message = reported.message(shared.step, receivers.iter().copied());
                 (reported, message)
@@ -508,6 +561,7 @@ impl Hosted {
         retention: Option<&mut Vec<u64>>,
     ) -> Vec<(u32, Broadcast, u32)> {
         self.served.clear();
+        self.credit.begin(shared);
         let now = shared.now();
         let thinning = air::thinning(shared, BROADCAST);
         let mut broadcasts = Vec::with_capacity(self.hosts.len());
@@ -554,6 +608,8 @@ impl Hosted {
                                 }
                             }
                         }
+                        self.credit
+                            .decided(agent, &decision, host.scores(), host.contributors());
                         self.served.push(Served {
                             tile: *tile,
                             host: agent.0,
@@ -575,7 +631,7 @@ impl Hosted {
                                 price,
                                 epoch: host.epoch(),
                                 coverage: Vec::new(),
-                                snapshot: self.shown.as_ref().and_then(|shown| shown.take()),
+                                shown: self.show.as_ref().and_then(|show| show.take()),
                             },
                         );
                     }

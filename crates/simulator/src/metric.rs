@@ -163,10 +163,10 @@ impl Knowledge<'_> {
 
 /// A relevant pair that the vehicle's own sensors do not tell of in time.
 #[derive(Debug, Clone, Copy)]
-struct Pair {
-    vehicle: u32,
-    object: u32,
-    relevant: RelevantObject,
+pub(crate) struct Pair {
+    pub(crate) vehicle: u32,
+    pub(crate) object: u32,
+    pub(crate) relevant: RelevantObject,
     sensed: Stamp,
     /// Why the vehicle does not see the object; found when an arm misses it.
     hidden: Option<Sighting>,
@@ -175,13 +175,13 @@ struct Pair {
 /// What all arms share of one evaluation: relevant pairs that need more than own sensing.
 #[derive(Debug)]
 pub(crate) struct Evaluation<'a> {
-    observed: Observed<'a>,
+    pub(crate) observed: Observed<'a>,
     /// Relevant pairs of participants by tile, and of all vehicles.
     relevant: Vec<u64>,
     relevant_all: u64,
     /// Missed by vehicles without a radio, whatever the arm.
     missed_unequipped: u64,
-    pairs: Vec<Pair>,
+    pub(crate) pairs: Vec<Pair>,
     /// Participants by tile.
     participants: Vec<u32>,
     /// Participants whose surroundings are looked at in this cycle.
@@ -189,7 +189,7 @@ pub(crate) struct Evaluation<'a> {
 }
 
 /// The age of a stamp is within the deadline, and it is not forgotten.
-fn in_time(shared: &Shared<'_>, stamp: Stamp, deadline_us: i64) -> bool {
+pub(crate) fn in_time(shared: &Shared<'_>, stamp: Stamp, deadline_us: i64) -> bool {
     age_us(shared, stamp).is_some_and(|age| age <= deadline_us)
 }
 
@@ -434,9 +434,9 @@ impl Ledger {
         knowledge: &Knowledge<'_>,
     ) {
         for &slot in &evaluation.sampled {
-            let here = shared.here(slot).state.position;
+            let here = shared.here(slot).truth();
             for &other in &shared.places {
-                if other == slot || shared.here(other).state.position.distance(here) > AWARENESS_M {
+                if other == slot || shared.here(other).truth().distance(here) > AWARENESS_M {
                     continue;
                 }
                 self.outcome.aware[1] += 1;

@@ -1,6 +1,8 @@
 //! Observers: whoever wants to watch a run. They cost nothing where there are none.
 
 use covey_protocol::admission::{Decision, Score};
+use covey_protocol::demand::select::Selection;
+use covey_protocol::demand::snapshot::DemandSnapshot;
 use covey_protocol::messages::Message;
 use covey_protocol::snapshot::Snapshot;
 use covey_protocol::{Instant, Tile};
@@ -44,7 +46,16 @@ pub struct HostView<'a> {
     /// The coverage map.
     pub coverage: Vec<(covey_protocol::Cell, f64)>,
     /// All that it knew, for observers that record.
-    pub snapshot: Option<Snapshot>,
+    pub shown: Option<Shown>,
+}
+
+/// What a host's policy was shown, as far as it matters to the policy.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Shown {
+    /// Coverage, risk and airtime, as Algorithm 1 wants them.
+    Coverage(Box<Snapshot>),
+    /// Who needs what and who could tell it, and what was picked.
+    Demand(Box<(DemandSnapshot, Selection)>),
 }
 
 /// A cycle of one arm in full, for observers that record.

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::awareness::{Stamp, Told};
+use crate::awareness::{BeaconHistory, Stamp, Told};
 use crate::shared::Shared;
 
 /// Weight of a pair whose vehicle knows the object now: it may lose sight of it within the cycle.
@@ -49,8 +49,15 @@ impl Omniscient {
         }
     }
 
-    /// Plans the next cycle. `known` is what reports told of late; beacons are expected to be lost as links are.
-    pub(crate) fn choose(&mut self, shared: &Shared<'_>, known: &Told) {
+    /// Plans the next cycle. `known` is what reports told of late, `heard` what beacons told in the arm of `lane`; beacons to
+    /// come are expected to be lost as links are.
+    pub(crate) fn choose(
+        &mut self,
+        shared: &Shared<'_>,
+        known: &Told,
+        heard: &BeaconHistory,
+        lane: usize,
+    ) {
         self.plan.clear();
         self.commands.clear();
         let p = &shared.prepared.scenario.protocol;
@@ -73,12 +80,16 @@ impl Omniscient {
             // Who sees it now will see it then.
             let sees = age_us(shared.sensed.at(object, vehicle))
                 .is_some_and(|age| age <= i64::from(timeline.beacon) * covey_traffic::STEP_US);
-            let told = age_us(known.at(object, vehicle))
-                .is_some_and(|age| age + cycle_us <= relevant.deadline_us);
+            let newest = known
+                .at(object, vehicle)
+                .max(heard.at(object, vehicle, lane));
+            let told = age_us(newest).is_some_and(|age| age + cycle_us <= relevant.deadline_us);
             let mut left = if sees || told { HEDGE } else { 1.0 };
             if shared.participant[object as usize] {
-                let beacons = relevant.deadline_us as f64 * 1e-6 / p.beacon_s;
-                left *= (1.0 - success(shared, object, vehicle)).powf(beacons.max(0.0));
+                // Those to come that will be within the deadline then; those that came are known.
+                let seconds = relevant.deadline_us.clamp(0, cycle_us) as f64 * 1e-6;
+                let beacons = (seconds / p.beacon_s + 1e-9).floor();
+                left *= (1.0 - success(shared, object, vehicle)).powf(beacons);
             }
             if left > 1e-3 {
                 by_object
@@ -172,11 +183,48 @@ impl Omniscient {
 fn success(shared: &Shared<'_>, from: u32, to: u32) -> f64 {
     let range = shared.links.range(from);
     let receivers = &shared.links.receivers[range.clone()];
-    receivers
-        .iter()
-        .position(|&other| other == to)
-        .map_or(0.0, |at| {
-            // Collisions at the usual load of the channel.
-            0.9 * f64::from(shared.links.links[range.start + at].success)
-        })
+    // Receivers ascend.
+    receivers.binary_search(&to).map_or(0.0, |at| {
+        // Collisions at the usual load of the channel.
+        0.9 * f64::from(shared.links.links[range.start + at].success)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use covey_protocol::Parameters;
+
+    /// Who reports what of three offers within `budget` bytes: 1 sees objects 5 and 6, 2 sees 5, heard less well.
+    fn planned(budget: f64) -> BTreeMap<u32, Vec<u32>> {
+        let offer = |reporter, object, miss, p| Offer {
+            reporter,
+            object,
+            heard: vec![(miss, p)],
+        };
+        let offers = [
+            offer(2, 5, 0, 0.5),
+            offer(1, 5, 0, 0.9),
+            offer(1, 6, 1, 0.8),
+        ];
+        let miss = |vehicle| Miss { vehicle, left: 1.0 };
+        let mut omniscient = Omniscient::new(0.1);
+        let mut misses = [miss(7), miss(8)];
+        omniscient.fill(&Parameters::default(), budget, &offers, &mut misses);
+        let named: usize = omniscient.commands.iter().map(|c| c.1).sum();
+        assert_eq!(named, omniscient.plan.len());
+        omniscient.plan
+    }
+
+    #[test]
+    fn the_yardstick_fills_its_budget_by_misses_avoided_per_byte() {
+        // The broadcast's header, then a report of 160 bytes with its list entry and 35 for each object.
+        assert!(planned(121.0 + 190.0).is_empty());
+        assert_eq!(planned(121.0 + 195.0), BTreeMap::from([(1, vec![5])]));
+        let both = BTreeMap::from([(1, vec![5, 6])]);
+        assert_eq!(planned(121.0 + 230.0), both);
+        // What is left over goes to the second best teller of what one of ten still misses.
+        let all = BTreeMap::from([(1, vec![5, 6]), (2, vec![5])]);
+        assert_eq!(planned(1_000.0), all);
+    }
 }

@@ -144,11 +144,12 @@ pub struct Outcome {
     pub aware: [u64; 2],
     /// Times an object was received per second and participant, by beacon, report or broadcast.
     pub redundancy: Mean,
-    /// Cells of 5 m on participants' own paths seen in time, and all of them.
+    /// Cells of 5 m on the own paths of sampled participants seen in time, and all of them: reading 40.
     pub path_cells: [u64; 2],
     /// Deficit by cycle of the measured window.
     pub by_cycle: Vec<Deficit>,
-    /// Misses cured over the score that the contributor had: score at admission and misses cured in the cycle after.
+    /// Misses cured over the score that the contributor had: score at its admission or retention, and misses cured in the cycle
+    /// after; of one cycle in eleven.
     pub cured: Vec<[f64; 2]>,
 }
 

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use covey_protocol::{Position, Tile};
 use covey_radio::{Blockage, Channel, LinkKind};
-use covey_world::paths::{ConflictTable, Predictor, RiskPrior, RiskPriorParameters};
+use covey_world::paths::{
+    ConflictTable, LaneMatchParameters, LaneMatcher, Predictor, RiskPrior, RiskPriorParameters,
+};
 use covey_world::{GridFrame, Map, Point, Sight};
 
 use crate::readings::SizeModel;
@@ -139,7 +141,14 @@ impl Prepared {
                 azimuth,
                 network: Arc::new(map.network.clone()),
                 predictor: Arc::clone(&predictor),
-                matcher: Arc::new(risk_prior.matcher().clone()),
+                // Positions may be off the road by their errors; the nearest lane counts in any case.
+                matcher: Arc::new(LaneMatcher::new(
+                    &predictor,
+                    LaneMatchParameters {
+                        max_distance: 3.0 + 2.0 * scenario.errors.position_error_m,
+                        ..LaneMatchParameters::default()
+                    },
+                )),
                 sight: Some(Arc::clone(&sight)),
             }),
             tiles: Tiles::new(&map, &grid, scenario.protocol.tile_m),

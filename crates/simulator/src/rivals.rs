@@ -5,12 +5,14 @@
 //!
 //! - [`Ordered`] fills the bounds in a fixed order: nearest to the host first, or longest without a report first (age of
 //!   information).
-//! - [`MaximumCoverage`] follows C-MASS (arXiv 2407.00412): scheduling of sensing vehicles as budgeted maximum coverage, where
-//!   what a vehicle sees is learned by asking it, with an upper confidence bound for those seldom asked.
+//! - [`MaximumCoverage`] follows C-MASS (arXiv 2407.00412): scheduling of sensing vehicles as budgeted maximum coverage of
+//!   objects that the receiver does not have, by the hybrid greedy algorithm, where what a vehicle sees is known from when it
+//!   was last asked, and the longer that is ago the more asking it anew is hoped to give. The second order of its topology
+//!   (what two vehicles detect only by joining raw data) has no counterpart here: reports carry objects.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use covey_protocol::admission::{Action, Admission, Because, Change, Decision};
+use covey_protocol::admission::{Action, Admission, Because, Binding, Change, Decision};
 use covey_protocol::policy::{Plan, Policy, View};
 use covey_protocol::{AgentId, Instant, ObjectId};
 
@@ -77,28 +79,81 @@ impl Policy for Ordered {
 /// What is remembered of a vehicle.
 #[derive(Debug, Clone, Default)]
 struct Arm {
-    /// How often it was asked.
-    asked: u32,
     /// What it saw when it last reported.
     saw: Vec<ObjectId>,
+    /// When that was; none where it has not reported yet.
     at: Option<Instant>,
+    /// When it was last asked.
+    asked: Option<Instant>,
 }
 
 /// Budgeted maximum coverage with exploration.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MaximumCoverage {
     arms: BTreeMap<AgentId, Arm>,
-    rounds: u32,
 }
 
-/// Weight of the confidence bound, in objects.
+/// Weight of exploration, in objects: what somebody unexplored for [`MEMORY_S`] is hoped to add.
 const EXPLORATION: f64 = 2.0;
 /// What was seen longer ago than this, in seconds, no longer counts.
 const MEMORY_S: f64 = 2.0;
 
+/// What choosing somebody may give.
+struct Prospect<'a> {
+    choice: Choice,
+    /// Objects that it is known to see.
+    saw: &'a [ObjectId],
+    /// For what is not known of it.
+    exploration: f64,
+}
+
+impl Prospect<'_> {
+    fn value(&self, covered: &BTreeSet<ObjectId>) -> f64 {
+        let new = self.saw.iter().filter(|o| !covered.contains(o)).count();
+        new as f64 + self.exploration
+    }
+}
+
+/// Budgeted maximum coverage: the best per byte while it fits, or the best single one where that covers more (the hybrid
+/// greedy algorithm, which has a worst-case guarantee). Places in `prospects`, in the order of choosing.
+fn cover(
+    prospects: &[Prospect<'_>],
+    known: &BTreeSet<ObjectId>,
+    fits: impl Fn(f64) -> bool,
+) -> Vec<usize> {
+    let mut covered = known.clone();
+    let mut left: Vec<usize> = (0..prospects.len()).collect();
+    let (mut chosen, mut bytes, mut total) = (Vec::new(), 0.0, 0.0);
+    while !left.is_empty() {
+        let mut best: Option<(f64, f64, usize)> = None;
+        for (place, &k) in left.iter().enumerate() {
+            let value = prospects[k].value(&covered);
+            let ratio = value / prospects[k].choice.bytes.max(1.0);
+            if best.is_none_or(|(most, ..)| ratio > most) {
+                best = Some((ratio, value, place));
+            }
+        }
+        let Some((_, value, place)) = best else { break };
+        let k = left.remove(place);
+        if value > 0.0 && fits(bytes + prospects[k].choice.bytes) {
+            bytes += prospects[k].choice.bytes;
+            total += value;
+            covered.extend(prospects[k].saw.iter().copied());
+            chosen.push(k);
+        }
+    }
+    let single = (0..prospects.len())
+        .filter(|&k| fits(prospects[k].choice.bytes))
+        .map(|k| (prospects[k].value(known), k))
+        .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+    match single {
+        Some((value, k)) if value > total => vec![k],
+        _ => chosen,
+    }
+}
+
 impl Policy for MaximumCoverage {
     fn plan(&mut self, view: &View<'_>, _: &mut Admission) -> Plan {
-        self.rounds += 1;
         for report in view.reports {
             let arm = self.arms.entry(report.sender).or_default();
             if arm.at.is_none_or(|at| report.at > at) {
@@ -108,72 +163,120 @@ impl Policy for MaximumCoverage {
         }
         self.arms
             .retain(|id, _| view.scope.binary_search_by_key(id, |s| s.id).is_ok());
-        let (mut members, others) = options_of(view, |_| 0);
+        let (members, others) = options_of(view, |_| 0);
         let held: BTreeSet<AgentId> = members.iter().map(|m| m.id).collect();
-        members.extend(others);
+        // What speaks for itself, or the receiver sees itself, needs nobody's report.
+        let known: BTreeSet<ObjectId> = view
+            .objects
+            .iter()
+            .filter(|object| object.announced || object.direct)
+            .map(|object| object.state.id)
+            .collect();
         let unknown = Arm::default();
-        let mut covered: BTreeSet<ObjectId> = BTreeSet::new();
-        let mut left = members;
-        let mut chosen: Vec<Choice> = Vec::new();
-        let mut bytes = view.problem.broadcast_base_bytes;
-        while !left.is_empty() {
-            let mut best: Option<(f64, usize)> = None;
-            for (k, choice) in left.iter().enumerate() {
+        let age_s = |at: Option<Instant>| at.map_or(MEMORY_S, |at| view.now.since(at).seconds());
+        let prospects: Vec<Prospect<'_>> = members
+            .into_iter()
+            .chain(others)
+            .map(|choice| {
                 let arm = self.arms.get(&choice.id).unwrap_or(&unknown);
-                let fresh = arm
-                    .at
-                    .is_some_and(|at| view.now.since(at).seconds() <= MEMORY_S);
-                let new = if fresh {
-                    arm.saw.iter().filter(|o| !covered.contains(o)).count()
-                } else {
-                    0
-                };
-                let bound = (f64::from(self.rounds).ln() / f64::from(arm.asked + 1)).sqrt();
-                let ratio = (new as f64 + EXPLORATION * bound) / choice.bytes.max(1.0);
-                if best.is_none_or(|(most, _)| ratio > most) {
-                    best = Some((ratio, k));
+                let fresh = age_s(arm.at) < MEMORY_S;
+                // What is known of it grows uncertain, and is nothing after a while; whoever was asked in vain waits.
+                let unexplored = (age_s(arm.at.max(arm.asked)) / MEMORY_S).clamp(0.0, 1.0);
+                Prospect {
+                    choice,
+                    saw: if fresh { &arm.saw } else { &[] },
+                    exploration: EXPLORATION * unexplored.sqrt(),
                 }
-            }
-            let Some((_, k)) = best else { break };
-            let choice = left.remove(k);
-            if view
-                .rules
-                .broken(view.rules.airtime(bytes + choice.bytes))
-                .is_some()
-            {
-                continue;
-            }
-            bytes += choice.bytes;
-            if let Some(arm) = self.arms.get(&choice.id) {
-                covered.extend(arm.saw.iter().copied());
-            }
-            chosen.push(choice);
-        }
-        let mut changes = Vec::new();
+            })
+            .collect();
+        let base = view.problem.broadcast_base_bytes;
+        let fits = |bytes: f64| {
+            view.rules
+                .broken(view.rules.airtime(base + bytes))
+                .is_none()
+        };
+        let places = cover(&prospects, &known, fits);
+        let chosen: Vec<Choice> = places.iter().map(|&k| prospects[k].choice).collect();
+        let bytes = base + chosen.iter().map(|c| c.bytes).sum::<f64>();
         let change = |action, id| Change {
             action,
             id,
             because: Because::Score,
             score: 0.0,
         };
+        let mut changes = Vec::new();
         for &id in &held {
             if !chosen.iter().any(|c| c.id == id) {
                 changes.push(change(Action::Remove, id));
             }
         }
         for choice in &chosen {
-            let arm = self.arms.entry(choice.id).or_default();
-            arm.asked += 1;
+            self.arms.entry(choice.id).or_default().asked = Some(view.now);
             if !held.contains(&choice.id) {
                 changes.push(change(Action::Admit, choice.id));
             }
         }
         let decision = Decision {
-            airtime: view.rules.airtime(view.problem.broadcast_base_bytes),
+            airtime: view.rules.airtime(base),
             airtime_after: view.rules.airtime(bytes),
             changes,
-            binding: covey_protocol::admission::Binding::Allowance,
+            binding: Binding::Allowance,
         };
         Plan::of(decision, view.parameters)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prospect(id: u64, bytes: f64, saw: &[ObjectId], exploration: f64) -> Prospect<'_> {
+        Prospect {
+            choice: Choice {
+                id: AgentId(id),
+                bytes,
+                draw: 0,
+            },
+            saw,
+            exploration,
+        }
+    }
+
+    #[test]
+    fn what_is_covered_counts_once_and_what_is_known_not_at_all() {
+        let ids: Vec<ObjectId> = (0..6).map(ObjectId).collect();
+        let prospects = [
+            prospect(1, 100.0, &ids[..3], 0.0),
+            prospect(2, 100.0, &ids[1..3], 0.0),
+            prospect(3, 100.0, &ids[3..5], 0.0),
+            prospect(4, 100.0, &ids[5..], 0.0),
+        ];
+        let known = BTreeSet::from([ids[5]]);
+        assert_eq!(cover(&prospects, &known, |bytes| bytes <= 400.0), [0, 2]);
+        assert_eq!(cover(&prospects, &known, |bytes| bytes <= 150.0), [0]);
+        assert!(cover(&prospects, &known, |_| false).is_empty());
+    }
+
+    #[test]
+    fn one_that_covers_more_than_all_cheap_ones_is_taken_instead() {
+        let ids: Vec<ObjectId> = (0..9).map(ObjectId).collect();
+        let prospects = [
+            prospect(1, 10.0, &ids[..1], 0.0),
+            prospect(2, 100.0, &ids[1..], 0.0),
+        ];
+        // 0.1 a byte against 0.08: greedy alone would leave no room for the better one.
+        let chosen = cover(&prospects, &BTreeSet::new(), |bytes| bytes <= 100.0);
+        assert_eq!(chosen, [1]);
+    }
+
+    #[test]
+    fn the_unexplored_are_asked_before_those_who_see_nothing_new() {
+        let ids = [ObjectId(1)];
+        let prospects = [
+            prospect(1, 100.0, &ids, 0.1),
+            prospect(2, 100.0, &[], EXPLORATION),
+        ];
+        let chosen = cover(&prospects, &BTreeSet::from(ids), |bytes| bytes <= 100.0);
+        assert_eq!(chosen, [1]);
     }
 }

@@ -17,13 +17,14 @@ use thiserror::Error;
 
 use crate::air::{self, Air, BEACON, BROADCAST, BeaconLanes, REPORT};
 use crate::arm::{Arm, Contender, Strategy};
-use crate::awareness::Told;
+use crate::awareness::{Speaker, Told};
 use crate::calibrate::Margins;
 use crate::hosted::{Hosted, Spoken};
 use crate::metric::{self, Ledger};
 use crate::observe::{CycleView, Nobody, Observer, StepView};
 use crate::omniscient::Omniscient;
 use crate::outcome::{CycleRow, Outcome, SharedOutcome, Timing};
+use crate::path_cells::PathCells;
 use crate::prepared::{Prepared, STEP_S};
 use crate::recording::{Delivery, MessageKind};
 use crate::senders::Senders;
@@ -580,6 +581,7 @@ impl<'p> Run<'p> {
                         run.ledger.receptions += (run.receivers.len() * objects.len()) as u64;
                         let receivers = run.receivers.iter().copied();
                         let message = run.told.message(shared.step, receivers);
+                        run.told.spoken_by(message, Speaker::Reporter(*sender));
                         for &object in objects {
                             run.told.tell(message, object, stamp);
                         }
@@ -613,7 +615,8 @@ impl<'p> Run<'p> {
             if let Kind::Omniscient(omniscient) = &mut run.kind {
                 // Relevance is found only in the measured window and the cycle before it.
                 if self.shared.step + self.shared.prepared.timeline.cycle >= self.warmup {
-                    omniscient.choose(&self.shared, &run.told);
+                    let heard = &self.groups[run.group].heard;
+                    omniscient.choose(&self.shared, &run.told, heard, run.lane);
                 }
                 run.air.offers.clear();
                 let thinning = air::thinning(&self.shared, BROADCAST);
@@ -683,6 +686,7 @@ impl<'p> Run<'p> {
 
     fn measure(&mut self, observer: &mut dyn Observer) {
         let mut evaluation = metric::Evaluation::new(&self.shared);
+        let mut paths = PathCells::new(&self.shared);
         for (number, run) in self.arms.iter_mut().enumerate() {
             let served = match &run.kind {
                 Kind::Hosted(hosted) => &hosted.served[..],
@@ -706,6 +710,19 @@ impl<'p> Run<'p> {
                 number,
                 observer,
             );
+            let outcome = &mut run.ledger.outcome;
+            if let Kind::Hosted(hosted) = &mut run.kind {
+                hosted.credit.settle(
+                    &self.shared,
+                    &knowledge,
+                    evaluation.pairs.iter(),
+                    hosted.parameters.footprint_m,
+                    &mut outcome.cured,
+                );
+            }
+            let cells = paths.count(&self.shared, &evaluation.observed, &knowledge);
+            outcome.path_cells[0] += cells[0];
+            outcome.path_cells[1] += cells[1];
             if observer.wants_record() {
                 let reported = match &run.kind {
                     Kind::Hosted(hosted) => hosted.reported.as_ref(),
@@ -752,7 +769,7 @@ fn report(shared: &Shared<'_>, sender: u32, objects: &[u32]) -> Report {
         at: shared.now(),
         objects: objects
             .iter()
-            .map(|&object| shared.object(object, shared.sensed_step))
+            .map(|&object| shared.perceived(sender, object, shared.sensed_step))
             .collect(),
     }
 }

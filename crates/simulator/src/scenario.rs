@@ -31,6 +31,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::calibrate::Calibrated;
+use crate::errors::Errors;
 use crate::readings::{Evaluation, Sensing, SizeModel};
 
 /// A scenario, as its file gives it.
@@ -60,6 +61,9 @@ pub struct Scenario {
     /// The sensors.
     #[serde(default)]
     pub sensing: Sensing,
+    /// Errors of positions. Default none.
+    #[serde(default)]
+    pub errors: Errors,
     /// What counts as relevant.
     #[serde(default)]
     pub evaluation: Evaluation,
@@ -223,6 +227,21 @@ impl Scenario {
                 100.0,
             ),
             ("sensing.cell_height_m", sensing.cell_height_m, 100.0),
+            (
+                "errors.position_error_m",
+                scenario.errors.position_error_m,
+                20.0,
+            ),
+            (
+                "errors.position_correlation_s",
+                scenario.errors.position_correlation_s,
+                1e6,
+            ),
+            (
+                "errors.object_error_m",
+                scenario.errors.object_error_m,
+                20.0,
+            ),
             ("evaluation.horizon_s", evaluation.horizon_s, 60.0),
             ("evaluation.margin_m", evaluation.margin_m, 1_000.0),
         ] {

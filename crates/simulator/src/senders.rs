@@ -109,8 +109,9 @@ impl Senders {
 impl Senders {
     /// Leaves the objects of the highest utility, as many as fit into a message, and none of little utility.
     ///
-    /// The utility is what changed since the object was last included, in units of the generation rules (4 m, 0.5 m/s, 1 s),
-    /// each at most 1; an object never included has the highest. What announced itself within a second is worth half.
+    /// The utility is what changed since the object was last included, in units of the generation rules (4 m, 0.5 m/s, 4
+    /// degrees, 1 s), each at most 1, so that whatever is due has at least 1; an object never included has the highest. What
+    /// announced itself within a second is worth half.
     fn keep_most_useful(
         &mut self,
         shared: &Shared<'_>,
@@ -124,7 +125,7 @@ impl Senders {
         for &(_, object) in &self.ranked {
             let last = self.included.at(object, sender);
             let utility = if last == 0 || !remembered(shared, last) {
-                3.0
+                4.0
             } else {
                 let step = shared.step_of(last);
                 let (now, then) = (
@@ -133,8 +134,9 @@ impl Senders {
                 );
                 let moved = (now.position.distance(then.position) / MOVED_M).min(1.0);
                 let faster = ((now.speed - then.speed).abs() / SPEED_M_PER_S).min(1.0);
+                let turned = (turn(now.heading, then.heading) / HEADING_RAD).min(1.0);
                 let waited = (f64::from(sensed - step) * STEP_S / WINDOW_S).min(1.0);
-                moved + faster + waited
+                moved + faster + turned + waited
             };
             let announced = heard.at(object, sender, lane);
             let known = announced > 0 && sensed < shared.step_of(announced) + window;
@@ -161,11 +163,13 @@ fn remembered(shared: &Shared<'_>, stamp: Stamp) -> bool {
 fn changed(shared: &Shared<'_>, object: u32, then: u32, heading: bool) -> bool {
     let now = &shared.moment(object, shared.sensed_step).state;
     let then = &shared.moment(object, then).state;
-    let turned = (now.heading - then.heading)
-        .sin()
-        .atan2((now.heading - then.heading).cos())
-        .abs();
+    let turned = turn(now.heading, then.heading);
     now.position.distance(then.position) > MOVED_M
         || (now.speed - then.speed).abs() > SPEED_M_PER_S
         || heading && turned > HEADING_RAD
+}
+
+/// The angle between two headings, in radians.
+fn turn(a: f64, b: f64) -> f64 {
+    (a - b).sin().atan2((a - b).cos()).abs()
 }

@@ -1,13 +1,11 @@
 //! What all arms of a seed share, step by step: traffic, sight, links, relevance. None of it depends on who transmits.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::time::Instant as Clock;
 
 use covey_protocol::messages::{AgentState, Confidence, ObjectState, PathCell, Size};
 use covey_protocol::{AgentId, Cell, Duration, Instant, ObjectId, Position, Tile};
 use covey_radio::draw::{Draws, Purpose};
-use covey_radio::{Blockage, FadingDraws, LinkGeometry, LinkState, PairFading, PairLink};
+use covey_radio::{Blockage, FadingDraws, LinkGeometry, LinkState, PairLink};
 use covey_traffic::STEP_US;
 use covey_world::paths::{BeaconState, PathBuffer, RelevantPairs, RiskCell};
 use covey_world::sight::{self, Scratch};
@@ -15,6 +13,7 @@ use covey_world::{Frame, Point, VehicleState, paths};
 
 use crate::awareness::{Matrix, Stamp};
 use crate::outcome::Timing;
+use crate::pair_memory::{PairMemory, Vehicle};
 use crate::prepared::Prepared;
 use crate::slots::{NO_SLOT, Slots};
 
@@ -26,36 +25,31 @@ const EQUIPMENT: Purpose = Purpose::custom(1);
 const REBASE_AT: u32 = 60_000;
 const REBASE_BY: u16 = if cfg!(test) { 100 } else { 30_000 };
 
-/// Hashes pairs of vehicle numbers. Nothing depends on the order of the map.
-type Mix = BuildHasherDefault<PairHasher>;
-
-#[derive(Debug, Default)]
-pub(crate) struct PairHasher(u64);
-
-impl Hasher for PairHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.write_u64(u64::from(byte));
-        }
-    }
-
-    fn write_u64(&mut self, word: u64) {
-        self.0 = AgentId(self.0 ^ word).mixed();
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
-
 /// A vehicle's state at one step.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Moment {
-    /// In the grid frame, as beacons tell it.
+    /// In the grid frame, as beacons tell it: with the vehicle's own idea of where it is.
     pub(crate) state: AgentState,
+    /// How far that is off the truth.
+    pub(crate) error: [f64; 2],
     /// In the map's plane.
     pub(crate) map: Point,
     pub(crate) map_heading: f64,
+}
+
+impl Moment {
+    /// Where it really is, in the grid frame.
+    pub(crate) fn truth(&self) -> Position {
+        let Position { x, y } = self.state.position;
+        Position::new(x - self.error[0], y - self.error[1])
+    }
+
+    fn displace(&mut self, grid: &covey_world::GridFrame, error: [f64; 2]) {
+        self.error = error;
+        let Position { x, y } = self.state.position;
+        self.state.position = Position::new(x + error[0], y + error[1]);
+        self.map = grid.to_map(Point::new(x + error[0], y + error[1]));
+    }
 }
 
 /// Lists by place, flat.
@@ -196,8 +190,8 @@ pub(crate) struct Shared<'p> {
     /// Neither sight nor links are wanted.
     pub(crate) blind: bool,
     pub(crate) links: Links,
-    /// Fading by unordered pair, with the step of its last update.
-    fading: HashMap<u64, (PairFading, u32), Mix>,
+    /// Fading by unordered pair.
+    fading: PairMemory,
     relevance: paths::Relevance,
     pub(crate) relevant: RelevantPairs,
     pub(crate) timing: Timing,
@@ -215,6 +209,8 @@ struct Buffers {
     pairs: Vec<(u32, u32, PairLink)>,
     next: Vec<u32>,
     turned: Vec<(u32, PairLink)>,
+    present: Vec<u64>,
+    by_place: Vec<PairLink>,
     path: PathBuffer,
     risk: Vec<RiskCell>,
 }
@@ -249,7 +245,7 @@ impl<'p> Shared<'p> {
             with_cells,
             blind: false,
             links: Links::default(),
-            fading: HashMap::default(),
+            fading: PairMemory::default(),
             relevance: paths::Relevance::new(
                 prepared.predictor.clone(),
                 prepared.conflicts.clone(),
@@ -381,15 +377,25 @@ impl<'p> Shared<'p> {
         }
         self.participants.clear();
         let grid = &self.prepared.grid;
+        let errors = &self.prepared.scenario.errors;
         let tile_m = self.prepared.scenario.protocol.tile_m;
         let mut moments = std::mem::take(&mut self.ring[self.step as usize % RING]);
         moments.resize(size, Moment::default());
         for (at, (vehicle, &slot)) in self.frame.vehicles.iter().zip(&self.places).enumerate() {
             self.index[slot as usize] = at as u32;
-            let moment = moment(grid, self.prepared.azimuth, vehicle);
-            moments[slot as usize] = moment;
+            let mut moment = moment(grid, self.prepared.azimuth, vehicle);
             let tile = Tile::containing(moment.state.position, tile_m);
             self.tile[slot as usize] = self.prepared.tiles.number(tile);
+            if errors.position_error_m > 0.0 {
+                let before = (self.appeared[slot as usize] < self.step).then(|| {
+                    self.ring[(self.step as usize + RING - 1) % RING][slot as usize].error
+                });
+                moment.displace(
+                    grid,
+                    errors.next(self.seed, vehicle.id.0, self.step, before),
+                );
+            }
+            moments[slot as usize] = moment;
         }
         self.ring[self.step as usize % RING] = moments;
         for slot in 0..size as u32 {
@@ -467,6 +473,7 @@ impl<'p> Shared<'p> {
             .linked
             .extend(linked.map(|&slot| self.participant[slot as usize]));
         let last_update = self.step.saturating_sub(self.prepared.timeline.beacon);
+        self.fading.begin(self.step, last_update, self.slots.len());
         for &slot in &self.participants {
             let at = self.index[slot as usize];
             observed.links_onward_among(
@@ -476,6 +483,10 @@ impl<'p> Shared<'p> {
                 &mut buffers.onward,
             );
             let vehicle = &self.frame.vehicles[at as usize];
+            self.fading.visit(Vehicle {
+                place: slot,
+                id: vehicle.id.0,
+            });
             for link in &buffers.onward {
                 let other = self.places[link.other as usize];
                 let peer = &self.frame.vehicles[link.other as usize];
@@ -504,17 +515,7 @@ impl<'p> Shared<'p> {
                     Some(error) => PairLink::new(distance, 1.0 - error),
                     None => {
                         let id = peer.id.0;
-                        let (low, high) = (id.min(vehicle.id.0), id.max(vehicle.id.0));
-                        let key = u64::from(low) << 32 | u64::from(high);
-                        let (fading, updated) = self
-                            .fading
-                            .entry(key)
-                            .or_insert((PairFading::default(), self.step));
-                        // A pair that parted begins anew.
-                        if *updated < last_update {
-                            *fading = PairFading::default();
-                        }
-                        *updated = self.step;
+                        let fading = self.fading.of(Vehicle { place: other, id });
                         // The order of the ends must not change from update to update.
                         let (offset, antennas) = if vehicle.id < peer.id {
                             (offset, antennas)
@@ -534,62 +535,76 @@ impl<'p> Shared<'p> {
                 }
             }
         }
-        // Now and then, so that pairs that parted do not pile up.
-        if self.step.is_multiple_of(20) {
-            let step = self.step;
-            self.fading.retain(|_, entry| entry.1 == step);
-        }
         self.tabulate();
     }
 
-    /// Lists the pairs at both ends, each sender's receivers by ascending place: sorted by receiver, then by sender.
+    /// Lists the pairs at both ends, each sender's receivers by ascending place. Pairs come by ascending first end.
     fn tabulate(&mut self) {
         let Buffers {
             pairs,
             next,
             turned,
+            present,
+            by_place,
             ..
         } = &mut self.buffers;
         let links = &mut self.links;
         let size = self.slots.len();
-        links.begin.clear();
-        links.begin.resize(size + 1, 0);
-        for &(a, b, _) in pairs.iter() {
-            links.begin[a as usize + 1] += 1;
-            links.begin[b as usize + 1] += 1;
+        // Each pair at its second end.
+        next.clear();
+        next.resize(size + 1, 0);
+        for &(_, b, _) in pairs.iter() {
+            next[b as usize + 1] += 1;
         }
         for slot in 0..size {
-            links.begin[slot + 1] += links.begin[slot];
+            next[slot + 1] += next[slot];
         }
-        let total = links.begin[size] as usize;
-        turned.resize(total, (0, PairLink::LOST));
-        next.clear();
-        next.extend_from_slice(&links.begin);
-        let mut put = |at: u32, other: u32, link: PairLink| {
-            let place = &mut next[at as usize];
-            turned[*place as usize] = (other, link);
-            *place += 1;
-        };
+        turned.resize(pairs.len(), (0, PairLink::LOST));
         for &(a, b, link) in pairs.iter() {
-            put(a, b, link);
-            put(b, a, link);
+            let place = &mut next[b as usize];
+            turned[*place as usize] = (a, link);
+            *place += 1;
         }
-        // The table is its own transpose: going through its rows in order fills each row in order.
-        links.receivers.resize(total, 0);
-        links.ids.resize(total, 0);
-        links.links.resize(total, PairLink::LOST);
-        next.clear();
-        next.extend_from_slice(&links.begin);
-        for row in 0..size {
-            let id = self.slots.id(row as u32);
-            let range = links.begin[row] as usize..links.begin[row + 1] as usize;
-            for &(other, link) in &turned[range] {
-                let place = &mut next[other as usize];
-                links.receivers[*place as usize] = row as u32;
-                links.ids[*place as usize] = id;
-                links.links[*place as usize] = link;
-                *place += 1;
+        // A row is sorted by marking its receivers: all of that stays in the nearest cache.
+        present.resize(size.div_ceil(64), 0);
+        by_place.resize(size, PairLink::LOST);
+        links.begin.clear();
+        links.begin.push(0);
+        links.receivers.clear();
+        links.ids.clear();
+        links.links.clear();
+        let (mut first, mut back) = (0, 0);
+        for (row, &end) in next[..size].iter().enumerate() {
+            let (mut low, mut high) = (usize::MAX, 0);
+            let mut mark = |other: u32, link: PairLink| {
+                let word = other as usize / 64;
+                by_place[other as usize] = link;
+                present[word] |= 1 << (other % 64);
+                low = low.min(word);
+                high = high.max(word + 1);
+            };
+            for &(other, link) in &turned[back..end as usize] {
+                mark(other, link);
             }
+            back = end as usize;
+            while let Some(&(_, other, link)) =
+                pairs.get(first).filter(|&&(a, ..)| a as usize == row)
+            {
+                mark(other, link);
+                first += 1;
+            }
+            // Where nothing is marked, nothing is taken.
+            for (word, set) in present.iter_mut().enumerate().take(high).skip(low) {
+                let mut set = std::mem::take(set);
+                while set != 0 {
+                    let other = (word * 64) as u32 + set.trailing_zeros();
+                    set &= set - 1;
+                    links.receivers.push(other);
+                    links.ids.push(self.slots.id(other));
+                    links.links.push(by_place[other as usize]);
+                }
+            }
+            links.begin.push(links.receivers.len() as u32);
         }
     }
 
@@ -616,16 +631,32 @@ impl<'p> Shared<'p> {
         }));
     }
 
-    /// An object as it was sensed at a step.
+    /// An object as it was at a step; its position is exact.
     pub(crate) fn object(&self, slot: u32, step: u32) -> ObjectState {
-        let state = &self.moment(slot, step).state;
+        let moment = self.moment(slot, step);
+        let state = &moment.state;
         ObjectState {
             id: ObjectId(u64::from(self.slots.id(slot))),
-            position: state.position,
+            position: moment.truth(),
             velocity: state.velocity(),
             size: state.size,
             sensed_at: self.instant(step),
             confidence: Confidence::FULL,
+        }
+    }
+
+    /// An object as somebody sensed it at a step.
+    pub(crate) fn perceived(&self, observer: u32, object: u32, step: u32) -> ObjectState {
+        let state = self.object(object, step);
+        let errors = &self.prepared.scenario.errors;
+        if errors.are_none() {
+            return state;
+        }
+        let ids = [self.slots.id(observer), self.slots.id(object)];
+        let own = self.moment(observer, step).error;
+        ObjectState {
+            position: errors.perceived(self.seed, ids, step, own, state.position),
+            ..state
         }
     }
 
@@ -654,6 +685,7 @@ fn moment(grid: &covey_world::GridFrame, azimuth: f64, vehicle: &VehicleState) -
                 height: vehicle.body.height,
             },
         },
+        error: [0.0; 2],
         map: vehicle.position,
         map_heading: vehicle.heading,
     }

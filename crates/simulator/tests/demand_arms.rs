@@ -2,6 +2,8 @@
 
 mod support;
 
+use covey_protocol::demand::BodySizes;
+use covey_protocol::demand::associate::Identities;
 use covey_simulator::{Outcome, Prepared};
 use support::{arms, run, scenario, seconds};
 
@@ -66,5 +68,44 @@ fn a_new_arm_alone_is_the_same_as_among_others() {
         let alone = run(&prepared, &arms(&[name]), 4, &seconds(2.0, 1.0));
         let among = together.arms.iter().find(|arm| arm.arm == name).unwrap();
         assert_eq!(text(&alone.arms[0]), text(among));
+    }
+}
+
+/// The junction with a change to its scenario; deficits and loads of CAM-only and of choice by demand.
+fn changed(change: impl Fn(&mut covey_simulator::Scenario)) -> [f64; 3] {
+    let mut scenario = junction().scenario.clone();
+    change(&mut scenario);
+    let prepared = Prepared::new(&scenario).unwrap();
+    let arms = arms(&["cam-only", "demand@0.1"]);
+    let outcome = run(&prepared, &arms, 3, &seconds(3.0, 3.0));
+    let [cam_only, demand] = &outcome.arms[..] else {
+        panic!("two arms");
+    };
+    [deficit(cam_only), deficit(demand), load(demand)]
+}
+
+#[test]
+fn with_exact_positions_association_is_as_good_as_true_ids() {
+    let [_, associated, load] = changed(|_| ());
+    let [cam_only, named, load_named] = changed(|s| s.demand.identities = Identities::True);
+    assert!(
+        (associated - named).abs() < 0.1 * cam_only,
+        "{associated} {named} {cam_only}"
+    );
+    assert!(
+        (load - load_named).abs() < 0.2 * load_named,
+        "{load} {load_named}"
+    );
+}
+
+#[test]
+fn choice_by_demand_still_helps_where_positions_are_off_and_sizes_unknown() {
+    for metres in [0.5, 2.0] {
+        let [cam_only, demand, _] = changed(|s| {
+            s.errors.position_error_m = metres;
+            s.errors.object_error_m = 0.2;
+            s.demand.sizes = BodySizes::Nominal;
+        });
+        assert!(demand < cam_only, "{metres} m: {demand} {cam_only}");
     }
 }

@@ -3,6 +3,8 @@
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
+use covey_protocol::demand::select::{Pick, Selection};
+use covey_protocol::demand::snapshot::DemandSnapshot;
 use covey_simulator::recording::synthetic::{self, Plan};
 use covey_simulator::recording::{Kind, Reader, Recorder, RecordingError, Role, files_in};
 use covey_simulator::{Arm, Nobody, Prepared, RunOptions, Scenario, simulate};
@@ -20,7 +22,7 @@ fn made_up(name: &str, vehicles: u32, seconds: u32) -> PathBuf {
     let plan = Plan {
         vehicles,
         seconds,
-        arms: vec!["proposed@0.4".into(), "cpm-rmr".into()],
+        arms: vec!["proposed@0.4".into(), "cpm-rmr".into(), "demand@0.2".into()],
     };
     synthetic::write(&file, &plan).unwrap();
     file
@@ -58,7 +60,7 @@ fn a_recording_is_read_chunk_by_chunk() {
                     }
                 }
                 let missed: u64 = cycle.tiles.iter().map(|tile| tile.deficit.missed).sum();
-                let curve = &manifest.curves[number];
+                let curve = reader.curve(number as u16).unwrap();
                 assert_eq!(curve.missed[cycle.cycle as usize], missed);
             }
         }
@@ -123,16 +125,18 @@ fn damage_is_found_and_nothing_panics() {
     let read_all = |bytes: Vec<u8>| -> Result<(), RecordingError> {
         let mut reader = Reader::new(Path::new("x.covey"), Cursor::new(bytes))?;
         reader.world()?;
-        for arm in 0..2 {
+        for arm in 0..3 {
             reader.block(Kind::Tiles, arm, 0)?;
+            reader.curve(arm)?;
         }
         for chunk in reader.chunks() {
             reader.steps(chunk)?;
             reader.relevance(chunk)?;
-            for arm in 0..2 {
+            for arm in 0..3 {
                 reader.arm_cycles(arm, chunk)?;
                 for (cycle, host) in reader.deciders(arm, chunk)? {
                     reader.decision(arm, cycle, host)?;
+                    reader.demand(arm, cycle, host)?;
                 }
             }
         }
@@ -182,7 +186,7 @@ fn a_recorded_run_tells_what_the_run_told() {
     );
     for (number, arm) in outcome.arms.iter().enumerate() {
         assert_eq!(manifest.header.arms[number].name, arm.arm);
-        let curve = &manifest.curves[number];
+        let curve = reader.curve(number as u16).unwrap();
         assert_eq!(curve.missed.iter().sum::<u64>(), arm.deficit.missed);
         assert_eq!(curve.relevant.iter().sum::<u64>(), arm.deficit.relevant);
         // What is known of each pair adds up to the same.
@@ -237,9 +241,44 @@ fn hosts_of_a_run_decide_as_covey_decide_does() {
 }
 
 #[test]
+fn hosts_that_choose_by_demand_pick_what_covey_decide_picks() {
+    let names = ["demand@0.2", "demand-random@0.2", "proposed@0.4"];
+    let (_, file) = junction("run-demands", &names);
+    let mut reader = Reader::open(&file).unwrap();
+    let (mut picked, mut drawn) = (0, 0);
+    for chunk in reader.chunks() {
+        for (cycle, host) in reader.deciders(0, chunk).unwrap() {
+            assert_eq!(reader.decision(0, cycle, host).unwrap(), None);
+            let demand = reader.demand(0, cycle, host).unwrap().unwrap();
+            assert_eq!(demand.snapshot.host.0, host);
+            // By way of JSON, as a person would who saves the snapshot.
+            let text = demand.snapshot.to_json();
+            let saved = DemandSnapshot::parse(&text).unwrap();
+            assert_eq!(saved, demand.snapshot);
+            assert_eq!(picks_of(&saved), demand.picks, "cycle {cycle}, host {host}");
+            picked += demand.picks.len();
+        }
+        for (cycle, host) in reader.deciders(1, chunk).unwrap() {
+            let demand = reader.demand(1, cycle, host).unwrap().unwrap();
+            drawn += usize::from(picks_of(&demand.snapshot) != demand.picks);
+        }
+    }
+    assert!(picked > 30, "{picked}");
+    assert!(drawn > 0, "random picks are recorded as they were drawn");
+    let cycle = reader.manifest().first_cycle;
+    assert_eq!(reader.demand(2, cycle, 0).unwrap(), None);
+}
+
+fn picks_of(snapshot: &DemandSnapshot) -> Vec<Pick> {
+    let chosen = Selection::choose(&snapshot.problem);
+    chosen.picks.iter().map(|picked| picked.pick).collect()
+}
+
+#[test]
 fn recording_changes_nothing_and_repeats() {
-    let (first, a) = junction("repeat-a", &["proposed@0.4"]);
-    let (second, b) = junction("repeat-b", &["proposed@0.4"]);
+    let names = ["proposed@0.4", "demand@0.2", "nearest@0.4"];
+    let (first, a) = junction("repeat-a", &names);
+    let (second, b) = junction("repeat-b", &names);
     assert_eq!(first.arms, second.arms);
     let toy = "../../scenarios/toy/blind-junction/scenario.toml";
     let scenario = Scenario::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(toy)).unwrap();
@@ -249,7 +288,7 @@ fn recording_changes_nothing_and_repeats() {
         warmup_s: 2.0,
         measure_s: 6.0,
     };
-    let arms = ["proposed@0.4".parse().unwrap()];
+    let arms = names.map(|name| name.parse().unwrap());
     let unwatched = simulate(&prepared, &mut traffic, &arms, 3, &options, &mut Nobody).unwrap();
     assert_eq!(first.arms, unwatched.arms);
     assert!(std::fs::read(a).unwrap() == std::fs::read(b).unwrap());

@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let summary = synthetic::write(&file, &plan)?;
     println!(
-        "{} bytes; manifest, world, motion, relevance, arms, decisions, tiles: {:?}",
+        "{} bytes; manifest, world, motion, relevance, arms, decisions, tiles, demands, curves: {:?}",
         summary.bytes, summary.by_kind
     );
     let server = Server::bind(0, Library::open(&file)?)?;

@@ -6,15 +6,17 @@
 //! | `/api/recordings` | `[{"name", "scenario", "seed", "arms"}]`, by number |
 //! | `/api/R/manifest`, `/api/R/world` | JSON |
 //! | `/api/R/motion/CHUNK`, `/api/R/relevance/CHUNK`, `/api/R/arm/ARM/CHUNK` | a block, unpacked |
-//! | `/api/R/tiles/ARM` | JSON: every tile of an arm over time |
-//! | `/api/R/decision/ARM/CYCLE/HOST` | the snapshot that the host decided on, the decision made again from it, and what was recorded |
+//! | `/api/R/curve/ARM`, `/api/R/tiles/ARM` | JSON: an arm, and every tile of it, over time |
+//! | `/api/R/decision/ARM/CYCLE/HOST` | the snapshot that the host decided on, the decision made again from it, and what was recorded; `by` says `score` or `demand` |
 //! | `/api/R/snapshot/ARM/CYCLE/HOST` | the snapshot alone, as a file for `covey decide` |
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use covey_simulator::recording::{Kind, Reader, RecordingError, files_in};
-use serde_json::json;
+use covey_simulator::recording::{
+    DemandDecision, HostDecision, Kind, Pick, Reader, RecordingError, files_in,
+};
+use serde_json::{Value, json};
 
 use crate::assets;
 use crate::http::Answer;
@@ -132,9 +134,14 @@ fn answer(reader: &mut Reader, parts: &[&str]) -> Result<Option<Answer>, Recordi
             (Some(arm), Some(chunk)) => Ok(block(reader.block(Kind::Arm, arm, chunk)?)),
             _ => Ok(None),
         },
-        ["tiles", arm] => match arm_of(arm) {
+        [what @ ("curve" | "tiles"), arm] => match arm_of(arm) {
             Some(arm) => {
-                let bytes = reader.block(Kind::Tiles, arm, 0)?;
+                let kind = if what == "curve" {
+                    Kind::Curve
+                } else {
+                    Kind::Tiles
+                };
+                let bytes = reader.block(kind, arm, 0)?;
                 Ok(bytes.map(|bytes| Answer::ok("application/json", bytes)))
             }
             None => Ok(None),
@@ -156,38 +163,63 @@ fn decision(
     cycle: u32,
     host: u64,
 ) -> Result<Option<Answer>, RecordingError> {
-    let Some(recorded) = reader.decision(arm, cycle, host)? else {
-        return Ok(Some(Answer::text(
-            404,
-            "that host decided nothing in that cycle",
-        )));
+    let explained = if let Some(recorded) = reader.decision(arm, cycle, host)? {
+        by_score(cycle, &recorded)
+    } else if let Some(recorded) = reader.demand(arm, cycle, host)? {
+        by_demand(cycle, &recorded)
+    } else {
+        let text = "that host decided nothing in that cycle";
+        return Ok(Some(Answer::text(404, text)));
     };
-    let snapshot = &recorded.snapshot;
-    if snapshot_only {
-        let mut answer = Answer::json(snapshot.to_json());
-        answer.save_as = Some(format!("snapshot-arm{arm}-cycle{cycle}-host{host}.json"));
-        return Ok(Some(answer));
-    }
-    let changes: Vec<_> = recorded
-        .changes
-        .iter()
-        .map(|c| {
-            json!({"action": c.action.name(), "id": c.id.0, "because": c.because.name(), "score": c.score})
-        })
-        .collect();
-    let outcome = snapshot.decide();
-    if let Some(what) = outcome.overflow() {
-        return Ok(Some(Answer::text(
+    Ok(Some(match explained {
+        Ok(mut explained) if snapshot_only => {
+            let mut answer = Answer::json(explained["snapshot"].take().to_string());
+            answer.save_as = Some(format!("snapshot-arm{arm}-cycle{cycle}-host{host}.json"));
+            answer
+        }
+        Ok(explained) => Answer::json(explained.to_string()),
+        Err(what) => Answer::text(
             422,
             &format!("{what} is not a finite number: the recorded snapshot makes no sense"),
-        )));
+        ),
+    }))
+}
+
+fn by_score(cycle: u32, recorded: &HostDecision) -> Result<Value, String> {
+    let outcome = recorded.snapshot.decide();
+    if let Some(what) = outcome.overflow() {
+        return Err(what);
     }
-    let body = json!({
+    let changes = recorded.changes.iter().map(|c| {
+        json!({"action": c.action.name(), "id": c.id.0, "because": c.because.name(), "score": c.score})
+    });
+    Ok(json!({
+        "by": "score",
         "cycle": cycle,
         "tile": recorded.tile,
-        "snapshot": snapshot.to_value(),
+        "snapshot": recorded.snapshot.to_value(),
         "decision": outcome,
-        "recorded": {"changes": changes, "binding": recorded.binding.name()},
+        "recorded": {"changes": changes.collect::<Vec<_>>(), "binding": recorded.binding.name()},
+    }))
+}
+
+fn by_demand(cycle: u32, recorded: &DemandDecision) -> Result<Value, String> {
+    let outcome = recorded.snapshot.decide();
+    if let Some(what) = outcome.overflow() {
+        return Err(what);
+    }
+    let problem = &recorded.snapshot.problem;
+    let picks = recorded.picks.iter().map(|&pick| match pick {
+        Pick::Report(k) => json!({"pick": "report", "id": problem.candidates[k as usize].id.0}),
+        Pick::Repeat(k) => json!({"pick": "repeat", "id": problem.objects[k as usize].id.0}),
+        Pick::Request(k) => json!({"pick": "request", "id": problem.objects[k as usize].id.0}),
     });
-    Ok(Some(Answer::json(body.to_string())))
+    Ok(json!({
+        "by": "demand",
+        "cycle": cycle,
+        "tile": recorded.tile,
+        "snapshot": recorded.snapshot.to_value(),
+        "decision": outcome,
+        "recorded": {"picks": picks.collect::<Vec<_>>()},
+    }))
 }

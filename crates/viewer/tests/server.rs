@@ -15,7 +15,7 @@ fn made_up(name: &str) -> PathBuf {
     let plan = Plan {
         vehicles: 40,
         seconds: 3,
-        arms: vec!["proposed@0.4".into(), "cpm-rmr".into()],
+        arms: vec!["proposed@0.4".into(), "cpm-rmr".into(), "demand@0.2".into()],
     };
     synthetic::write(&folder.join("run.covey"), &plan).unwrap();
     std::fs::write(folder.join("secret.txt"), "not for you").unwrap();
@@ -65,6 +65,7 @@ fn the_page_and_the_recording_are_served_with_a_policy() {
         "/api/0/relevance/1",
         "/api/0/arm/1/0",
         "/api/0/tiles/0",
+        "/api/0/curve/2",
     ] {
         let (head, body) = get(port, path);
         assert!(head.starts_with("HTTP/1.1 200 "), "{path}: {head}");
@@ -102,6 +103,30 @@ fn a_decision_is_explained_and_its_snapshot_can_be_saved() {
     let saved: serde_json::Value = serde_json::from_slice(&body).unwrap();
     assert_eq!(saved, answer["snapshot"]);
     assert_eq!(saved["schema"], "covey.snapshot/1");
+}
+
+#[test]
+fn a_choice_by_demand_is_explained_and_its_snapshot_can_be_saved() {
+    let port = serve("demanded");
+    let mut reader = Reader::open(&made_up("demanded-file").join("run.covey")).unwrap();
+    let (cycle, host) = reader.deciders(2, 0).unwrap()[3];
+    let (head, body) = get(port, &format!("/api/0/decision/2/{cycle}/{host}"));
+    assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
+    let answer: serde_json::Value = serde_json::from_slice(&body).unwrap();
+    assert_eq!(answer["by"], "demand");
+    assert_eq!(answer["decision"]["schema"], "covey.demand-decision/1");
+    assert_eq!(answer["decision"]["host"], host);
+    let name = |pick: &serde_json::Value| (pick["pick"].to_string(), pick["id"].to_string());
+    let list = |picks: &serde_json::Value| -> Vec<_> {
+        picks.as_array().unwrap().iter().map(name).collect()
+    };
+    let picks = list(&answer["decision"]["picks"]);
+    assert!(picks.len() > 2, "{picks:?}");
+    assert_eq!(picks, list(&answer["recorded"]["picks"]));
+    let (_, body) = get(port, &format!("/api/0/snapshot/2/{cycle}/{host}"));
+    let saved: serde_json::Value = serde_json::from_slice(&body).unwrap();
+    assert_eq!(saved, answer["snapshot"]);
+    assert_eq!(saved["schema"], "covey.demand-snapshot/1");
 }
 
 #[test]
@@ -150,7 +175,8 @@ fn garbage_is_refused_and_the_next_one_is_served() {
     assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
 }
 
-/// Reads the file with Foxglove's own library for Python: topics, messages, indexes.
+/// Reads the file with Foxglove's own libraries: for Python (topics, messages, indexes) and for its page (every message
+/// against the published schemas).
 #[test]
 fn a_recording_becomes_an_mcap_file_that_foxglove_reads() {
     let folder = made_up("mcap");
@@ -158,7 +184,7 @@ fn a_recording_becomes_an_mcap_file_that_foxglove_reads() {
     let out = folder.join("run.mcap");
     let count = write_mcap(&mut reader, &out).unwrap();
     // The map once, and per arm and cycle the vehicles and the numbers.
-    assert_eq!(count, 1 + 2 * 2 * 15);
+    assert_eq!(count, 1 + 3 * 2 * 15);
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let output = std::process::Command::new(here.join("../../.venv/bin/python"))
         .arg(here.join("tests/mcap/read.py"))
@@ -171,8 +197,27 @@ fn a_recording_becomes_an_mcap_file_that_foxglove_reads() {
         String::from_utf8_lossy(&output.stdout),
         "/cpm-rmr/cycle covey.Cycle 15 15\n\
          /cpm-rmr/vehicles foxglove.SceneUpdate 15 15\n\
+         /demand@0.2/cycle covey.Cycle 15 15\n\
+         /demand@0.2/vehicles foxglove.SceneUpdate 15 15\n\
          /map foxglove.SceneUpdate 1 1\n\
          /proposed@0.4/cycle covey.Cycle 15 15\n\
          /proposed@0.4/vehicles foxglove.SceneUpdate 15 15\n"
+    );
+    let output = std::process::Command::new("node")
+        .arg(here.join("../../web/e2e/foxglove.mjs"))
+        .arg(&out)
+        .output()
+        .expect("`cargo xtask test setup` says what is missing");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        "/cpm-rmr/cycle covey.Cycle 15\n\
+         /cpm-rmr/vehicles foxglove.SceneUpdate 15\n\
+         /demand@0.2/cycle covey.Cycle 15\n\
+         /demand@0.2/vehicles foxglove.SceneUpdate 15\n\
+         /map foxglove.SceneUpdate 1\n\
+         /proposed@0.4/cycle covey.Cycle 15\n\
+         /proposed@0.4/vehicles foxglove.SceneUpdate 15\n"
     );
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 use covey_simulator::recording::synthetic::{self, Plan};
 use covey_simulator::recording::{Kind, Reader, check_block};
 
-const KINDS: [Kind; 7] = [
+const KINDS: [Kind; 9] = [
     Kind::Manifest,
     Kind::World,
     Kind::Motion,
@@ -17,6 +17,8 @@ const KINDS: [Kind; 7] = [
     Kind::Arm,
     Kind::Decisions,
     Kind::Tiles,
+    Kind::Demands,
+    Kind::Curve,
 ];
 
 pub(crate) fn run(bytes: &[u8]) {
@@ -49,7 +51,7 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
     let plan = Plan {
         vehicles: 8,
         seconds: 1,
-        arms: vec!["proposed@0.4".to_string()],
+        arms: vec!["proposed@0.4".to_string(), "demand@0.2".to_string()],
     };
     let mut seeds = Vec::new();
     if synthetic::write(&file, &plan).is_ok()
@@ -59,7 +61,8 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
         seeds.push(with(0, &whole));
         if let Ok(mut reader) = Reader::new(Path::new("fuzz.covey"), Cursor::new(whole)) {
             for (choice, &kind) in (1..).zip(&KINDS) {
-                if let Ok(Some(block)) = reader.block(kind, 0, 0) {
+                let arm = u16::from(kind == Kind::Demands);
+                if let Ok(Some(block)) = reader.block(kind, arm, 0) {
                     seeds.push(with(choice, &block));
                 }
             }

@@ -234,8 +234,11 @@ impl Admission {
         let Self { given, own, .. } = self;
         own.clear();
         own.extend(contributor.cells.iter().map(|&cell| map[cell as usize]));
-        for (cell, m) in map.iter_mut().enumerate() {
-            *m = 1.0 - given.novelty(cell, decay * *m);
+        // Zero where anyone covers the cell for certain: the same as `novelty`, without a branch.
+        let sources = given.certain.iter().zip(&given.miss);
+        for (m, (&certain, &miss)) in map.iter_mut().zip(sources) {
+            let open = if certain > 0 { 0.0 } else { miss };
+            *m = 1.0 - (1.0 - decay * *m) * open;
         }
         for (&cell, &prior) in contributor.cells.iter().zip(own.iter()) {
             let cell = cell as usize;

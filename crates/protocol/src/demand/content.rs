@@ -6,9 +6,10 @@
 
 use alloc::vec::Vec;
 
-use super::DemandOptions;
+use super::associate::{Identities, Seen, associate};
 use super::need::Needs;
-use super::scene::{Body, Scene};
+use super::scene::{Body, NOMINAL, Scene};
+use super::{BodySizes, DemandOptions};
 use crate::grid::Position;
 use crate::ids::ObjectId;
 use crate::link::LinkQuality;
@@ -58,6 +59,9 @@ pub struct Asked<'a> {
     pub requested: &'a [ObjectId],
 }
 
+/// How far bodies may have moved since their states were told, and reach beyond their centres, in metres.
+const MOVED_M: f64 = 30.0;
+
 /// Chooses what to report; keeps its buffers.
 #[derive(Debug, Clone, Default)]
 pub struct Chooser {
@@ -75,6 +79,20 @@ impl Chooser {
         knowledge: &Knowledge<'_>,
         asked: Asked<'_>,
     ) -> Vec<usize> {
+        let labelled;
+        let relabelled;
+        let knowledge = match (asked.content, options.identities) {
+            (Content::AllVisible, _) | (_, Identities::True) => knowledge,
+            (_, Identities::Associated) => {
+                labelled = Labelled::new(options, knowledge);
+                relabelled = Knowledge {
+                    sensed: &labelled.sensed,
+                    told: &labelled.told,
+                    ..*knowledge
+                };
+                &relabelled
+            }
+        };
         match asked.content {
             Content::AllVisible => (0..knowledge.sensed.len()).collect(),
             Content::SilentOnly => {
@@ -104,6 +122,8 @@ impl Chooser {
         if !knowledge.sensed.iter().any(eligible) {
             return Vec::new();
         }
+        self.gather(options, knowledge);
+        self.keep_what_matters(options, knowledge.sensed.iter().filter(|s| eligible(s)));
         self.build(options, knowledge);
         let scene = &self.scene;
         let heard_within = Duration::from_seconds(options.heard_within_s);
@@ -174,9 +194,10 @@ impl Chooser {
     }
 
     /// All that is known, own sensing before what others told.
-    fn build(&mut self, options: &DemandOptions, knowledge: &Knowledge<'_>) {
+    fn gather(&mut self, options: &DemandOptions, knowledge: &Knowledge<'_>) {
         let bodies = &mut self.bodies;
         bodies.clear();
+        let nominal = options.sizes == BodySizes::Nominal;
         let age = |at: Instant| knowledge.now.since(at).seconds();
         bodies.push((agent(knowledge.own, knowledge.state), 0.0));
         for heard in knowledge.heard {
@@ -192,9 +213,43 @@ impl Chooser {
                 bodies.push((silent(state), age(state.sensed_at)));
             }
         }
+        if nominal {
+            bodies[1..]
+                .iter_mut()
+                .for_each(|(body, _)| body.size = NOMINAL);
+        }
         // A stable sort keeps own sensing first.
         bodies.sort_by_key(|(body, _)| body.id);
         bodies.dedup_by_key(|(body, _)| body.id);
+    }
+
+    /// Leaves out whoever is too far from all `objects` to need one of them, or to stand between one and who needs it.
+    fn keep_what_matters<'a>(
+        &mut self,
+        options: &DemandOptions,
+        objects: impl Iterator<Item = &'a ObjectState>,
+    ) {
+        let course = options.course;
+        // Each object, and how far off the farthest is that may need it.
+        let objects: Vec<(Position, f64)> = objects
+            .map(|object| {
+                let reach = course.reach_m(object.velocity.speed()) + MOVED_M;
+                let distance = |body: &Body| {
+                    let distance = body.position.distance(object.position);
+                    (distance <= course.reach_m(body.speed) + reach).then_some(distance)
+                };
+                let needing = self.bodies.iter().filter_map(|(body, _)| distance(body));
+                (object.position, needing.fold(0.0, f64::max) + MOVED_M)
+            })
+            .collect();
+        self.bodies.retain(|(body, _)| {
+            let near = |&(at, radius): &(Position, f64)| body.position.distance(at) <= radius;
+            objects.iter().any(near)
+        });
+    }
+
+    fn build(&mut self, options: &DemandOptions, knowledge: &Knowledge<'_>) {
+        let bodies = &mut self.bodies;
         let course = options.course;
         // Listeners further off than this from what is seen need none of it.
         let radius = options.sensor_range_m + course.reach_m(20.0);
@@ -203,6 +258,67 @@ impl Chooser {
             .rebuild(centre, radius, bodies.drain(..), knowledge.map, |body| {
                 course.reach_m(body.speed) + body.size.length
             });
+    }
+}
+
+/// Labels from here on are of what oneself sees, and of what others told.
+const OWN_LABELS: u64 = 1 << 62;
+const TOLD_LABELS: u64 = 1 << 61;
+
+/// What one sees and was told of, each under the id of the station that it is, or a label of its own: ids that came with it
+/// are not looked at.
+struct Labelled {
+    sensed: Vec<ObjectState>,
+    told: Vec<(ObjectState, Instant)>,
+}
+
+impl Labelled {
+    fn new(options: &DemandOptions, knowledge: &Knowledge<'_>) -> Self {
+        let accuracy = options.accuracy();
+        let mut tracks: Vec<Seen> = knowledge
+            .heard
+            .iter()
+            .map(|heard| Seen::of_agent(&heard.state, heard.at))
+            .collect();
+        let mut labels: Vec<ObjectId> = knowledge.heard.iter().map(|heard| heard.id).collect();
+        let entries: Vec<Seen> = knowledge.sensed.iter().map(Seen::of_object).collect();
+        let found = associate(&tracks, &entries, accuracy);
+        let sensed: Vec<ObjectState> = (OWN_LABELS..)
+            .zip(knowledge.sensed)
+            .zip(&found)
+            .map(|((own, state), found)| ObjectState {
+                id: found.map_or(ObjectId(own), |at| labels[at as usize]),
+                ..*state
+            })
+            .collect();
+        // Others tell of oneself, of stations, and of what oneself sees.
+        tracks.push(Seen::of_agent(knowledge.state, knowledge.now));
+        labels.push(knowledge.own);
+        for ((state, entry), _) in sensed
+            .iter()
+            .zip(&entries)
+            .zip(&found)
+            .filter(|(_, found)| found.is_none())
+        {
+            tracks.push(*entry);
+            labels.push(state.id);
+        }
+        let entries: Vec<Seen> = knowledge
+            .told
+            .iter()
+            .map(|(state, _)| Seen::of_object(state))
+            .collect();
+        let found = associate(&tracks, &entries, accuracy);
+        let mut told: Vec<(ObjectState, Instant)> = (TOLD_LABELS..)
+            .zip(knowledge.told)
+            .zip(found)
+            .map(|((own, &(state, at)), found)| {
+                let id = found.map_or(ObjectId(own), |at| labels[at as usize]);
+                (ObjectState { id, ..state }, at)
+            })
+            .collect();
+        told.sort_by_key(|(state, _)| state.id);
+        Self { sensed, told }
     }
 }
 

@@ -60,10 +60,17 @@ pub struct Pair {
     pub unseen: f64,
 }
 
+/// Up to so many wanted objects are compared with each listener one by one; more are looked up by place.
+const FEW: usize = 32;
+/// How far beyond half a lane a body may be off a way's bounding box and still be looked at, in metres.
+const BESIDE_M: f64 = 3.0;
+
 /// Buffers for [`Needs::find`].
 #[derive(Debug, Clone, Default)]
 pub struct Needs {
     pairs: Vec<Pair>,
+    /// The wanted objects, ascending; none where they are more than a few.
+    few: Option<Vec<u32>>,
     near: Vec<u32>,
     ahead: Vec<(f64, u32)>,
     boxes: Vec<[f64; 4]>,
@@ -90,8 +97,19 @@ impl Needs {
     ) {
         self.pairs.clear();
         self.measure(scene);
+        let mut few = self.few.take().unwrap_or_default();
+        few.clear();
+        let all = 0..scene.bodies().len() as u32;
+        few.extend(all.filter(|&object| wanted(object)).take(FEW + 1));
+        if few.is_empty() {
+            return;
+        }
+        self.few = (few.len() <= FEW).then_some(few);
         for &listener in listeners {
-            self.find_ahead(scene, course, listener);
+            self.ahead.clear();
+            if self.may_be_ahead(scene, course, listener) {
+                self.find_ahead(scene, course, listener);
+            }
             let ahead = core::mem::take(&mut self.ahead);
             let push = |pairs: &mut Vec<Pair>, object: u32, seen: f64| {
                 pairs.push(Pair {
@@ -137,16 +155,27 @@ impl Needs {
         }
     }
 
+    /// A wanted object is near the way of `listener`; always where they are many.
+    fn may_be_ahead(&self, scene: &Scene, course: &Course, listener: u32) -> bool {
+        let [x0, y0, x1, y1] = self.boxes[listener as usize];
+        let wide = course.lane_half_m + BESIDE_M;
+        self.few.as_ref().is_none_or(|few| {
+            few.iter().any(|&object| {
+                let p = scene.bodies()[object as usize].position;
+                p.x >= x0 - wide && p.x <= x1 + wide && p.y >= y0 - wide && p.y <= y1 + wide
+            })
+        })
+    }
+
     /// Bodies ahead of `listener` on its way and within reach, nearest first.
     fn find_ahead(&mut self, scene: &Scene, course: &Course, listener: u32) {
-        self.ahead.clear();
         let way = scene.way(listener);
         if way.len() < 2 {
             return;
         }
         let me = &scene.bodies()[listener as usize];
         let [x0, y0, x1, y1] = self.boxes[listener as usize];
-        let wide = course.lane_half_m + 3.0;
+        let wide = course.lane_half_m + BESIDE_M;
         self.near.clear();
         scene.in_box(
             Position::new(x0 - wide, y0 - wide),
@@ -191,12 +220,16 @@ impl Needs {
         let me = &scene.bodies()[listener as usize];
         let mine = self.boxes[listener as usize];
         let wide = course.meeting_m;
-        let far = wide + self.longest_m;
-        scene.in_box(
-            Position::new(mine[0] - far, mine[1] - far),
-            Position::new(mine[2] + far, mine[3] + far),
-            &mut self.near,
-        );
+        if let Some(few) = &self.few {
+            self.near.extend_from_slice(few);
+        } else {
+            let far = wide + self.longest_m;
+            scene.in_box(
+                Position::new(mine[0] - far, mine[1] - far),
+                Position::new(mine[2] + far, mine[3] + far),
+                &mut self.near,
+            );
+        }
         let boxes = &self.boxes;
         let front = 0.5 * me.size.length;
         let reach = course.reach_m(me.speed);
@@ -235,8 +268,12 @@ pub fn deadline_s(scene: &Scene, parameters: &Parameters, listener: u32, object:
         &scene.bodies()[object as usize],
     );
     let ([ac, as_], [bc, bs]) = (scene.direction(listener), scene.direction(object));
-    let relative = libm::hypot(a.speed * ac - b.speed * bc, a.speed * as_ - b.speed * bs);
+    let relative = length_of([a.speed * ac - b.speed * bc, a.speed * as_ - b.speed * bs]);
     parameters.reaction_deadline_s(relative)
+}
+
+fn length_of([x, y]: [f64; 2]) -> f64 {
+    libm::sqrt(x * x + y * y)
 }
 
 /// A place on a way.
@@ -253,14 +290,14 @@ fn spot_on(way: &[Position], p: Position, off_m: f64) -> Option<Spot> {
     let mut best: Option<(f64, Spot)> = None;
     for pair in way.windows(2) {
         let d = [pair[1].x - pair[0].x, pair[1].y - pair[0].y];
-        let length = libm::hypot(d[0], d[1]);
+        let length = length_of(d);
         if length <= 0.0 {
             continue;
         }
         let direction = [d[0] / length, d[1] / length];
         let o = [p.x - pair[0].x, p.y - pair[0].y];
         let along = (o[0] * direction[0] + o[1] * direction[1]).clamp(0.0, length);
-        let off = libm::hypot(o[0] - along * direction[0], o[1] - along * direction[1]);
+        let off = length_of([o[0] - along * direction[0], o[1] - along * direction[1]]);
         if off <= off_m && best.as_ref().is_none_or(|(least, _)| off < *least) {
             let spot = Spot {
                 along: begin + along,
@@ -285,12 +322,12 @@ fn meet(a: &[Position], b: &[Position], near_m: f64) -> Option<Meeting> {
     let mut begin_a = 0.0;
     for p in a.windows(2) {
         let da = [p[1].x - p[0].x, p[1].y - p[0].y];
-        let la = libm::hypot(da[0], da[1]);
+        let la = length_of(da);
         let mut begin_b = 0.0;
         let mut first: Option<Meeting> = None;
         for q in b.windows(2) {
             let db = [q[1].x - q[0].x, q[1].y - q[0].y];
-            let lb = libm::hypot(db[0], db[1]);
+            let lb = length_of(db);
             if la > 0.0
                 && lb > 0.0
                 && !apart(p, q, near_m)
@@ -351,10 +388,10 @@ fn approach(
         (1.0, foot(p[1], q, db)),
     ];
     let off = |(ta, tb): (f64, f64)| {
-        libm::hypot(
+        length_of([
             p[0].x + ta * da[0] - q[0].x - tb * db[0],
             p[0].y + ta * da[1] - q[0].y - tb * db[1],
-        )
+        ])
     };
     let near = ends.into_iter().filter(|&t| off(t) <= near_m);
     near.min_by(|a, b| a.0.total_cmp(&b.0))
@@ -437,6 +474,43 @@ mod tests {
         assert_eq!(needs(&junction[..2]), [], "in plain sight");
         junction[1].speed = 0.0;
         assert_eq!(needs(&junction), [], "it stands far from the junction");
+    }
+
+    #[test]
+    fn few_wanted_objects_are_found_as_among_many() {
+        let unit = |k: u64| (crate::AgentId(k).mixed() >> 11) as f64 / (1u64 << 53) as f64;
+        let bodies: Vec<Body> = (0..150)
+            .map(|k| {
+                let heading = FRAC_PI_2 * (4.0 * unit(k + 900)) as u8 as f64;
+                let (x, y) = (120.0 * unit(k) - 60.0, 120.0 * unit(k + 500) - 60.0);
+                body(k, x, y, heading, 12.0 * unit(k + 300))
+            })
+            .collect();
+        let course = Course::default();
+        let mut scene = Scene::default();
+        let all = bodies.iter().map(|&b| (b, 0.0));
+        scene.rebuild(Position::default(), 500.0, all, None, |b| {
+            course.reach_m(b.speed) + 10.0
+        });
+        let listeners: Vec<u32> = (0..150).collect();
+        let mut needs = Needs::default();
+        let mut find = |wanted: &dyn Fn(u32) -> bool| {
+            let parameters = Parameters::default();
+            needs.find(&scene, &course, &parameters, &listeners, wanted, |_, _| 0.0);
+            needs.pairs().to_vec()
+        };
+        let of_all = find(&|_| true);
+        for every in [5, 11, 40] {
+            let wanted = |object: u32| object.is_multiple_of(every);
+            let expected: Vec<Pair> = of_all
+                .iter()
+                .copied()
+                .filter(|p| wanted(p.object))
+                .collect();
+            assert!(!expected.is_empty());
+            assert_eq!(find(&wanted), expected, "one in {every}");
+        }
+        assert_eq!(find(&|_| false), []);
     }
 
     #[test]

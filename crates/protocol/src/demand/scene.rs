@@ -13,7 +13,7 @@ use crate::messages::Size;
 /// Side of the cells of the index, in metres.
 const CELL_M: f64 = 20.0;
 /// A car where no size is known.
-const CAR: Size = Size {
+pub const NOMINAL: Size = Size {
     length: 5.0,
     width: 2.0,
     height: 1.6,
@@ -59,9 +59,9 @@ impl Body {
             }
         };
         self.size = Size {
-            length: or(self.size.length, CAR.length),
-            width: or(self.size.width, CAR.width),
-            height: or(self.size.height, CAR.height),
+            length: or(self.size.length, NOMINAL.length),
+            width: or(self.size.width, NOMINAL.width),
+            height: or(self.size.height, NOMINAL.height),
         };
         if let Some(heading) = self.heading {
             let moved = self.speed * seconds.clamp(0.0, 2.0);
@@ -85,9 +85,22 @@ pub struct Scene {
     rows: usize,
     offsets: Vec<u32>,
     members: Vec<u32>,
+    /// How far bodies were moved onto their lanes; kept for the next scene where one follows the other.
+    corrections: Vec<[f64; 2]>,
+    before: Option<Vec<(ObjectId, [f64; 2])>>,
 }
 
 impl Scene {
+    /// A scene that is rebuilt cycle by cycle with the same ids for the same bodies: whoever may be on two lanes stays on the
+    /// one that it was on.
+    #[must_use]
+    pub fn with_memory() -> Self {
+        Self {
+            before: Some(Vec::new()),
+            ..Self::default()
+        }
+    }
+
     /// Starts anew with the bodies within `radius_m` of `centre`, each with the age of its state in seconds. They must come
     /// by ascending id, each once. `reach` says how far ahead the way of a body is wanted, in metres from its centre.
     pub fn rebuild(
@@ -98,6 +111,16 @@ impl Scene {
         map: Option<&dyn RoadMap>,
         reach: impl Fn(&Body) -> f64,
     ) {
+        if let Some(before) = &mut self.before {
+            before.clear();
+            before.extend(
+                self.bodies
+                    .iter()
+                    .map(|b| b.id)
+                    .zip(self.corrections.iter().copied()),
+            );
+        }
+        self.corrections.clear();
         self.bodies.clear();
         self.along.clear();
         self.ways.clear();
@@ -113,12 +136,32 @@ impl Scene {
             if body.heading.is_none() {
                 body.heading = map.and_then(|map| map.lane_heading(body.position));
             }
+            // Bodies keep to lanes: that puts right what positions have wrong across them.
+            let mut correction = [0.0; 2];
+            if let (Some(map), Some(heading)) = (map, body.heading)
+                && let Some(on_lane) = map.lane_point(self.expected(&body), heading)
+                && on_lane.is_finite()
+                && on_lane.distance(centre) <= radius_m
+            {
+                correction = [on_lane.x - body.position.x, on_lane.y - body.position.y];
+                body.position = on_lane;
+            }
+            self.corrections.push(correction);
             self.add_way(&body, map, reach(&body));
             let heading = body.heading.unwrap_or(0.0);
             self.along.push([libm::cos(heading), libm::sin(heading)]);
             self.bodies.push(body);
         }
         self.build_index();
+    }
+
+    /// Where to look for the lane of a body: half-way to where it would be if its position were off as it was before. So a
+    /// body changes lanes when its position clearly does, not when it is somewhere in between.
+    fn expected(&self, body: &Body) -> Position {
+        let before = self.before.as_deref().unwrap_or_default();
+        let found = before.binary_search_by_key(&body.id, |&(id, _)| id);
+        let [x, y] = found.map_or([0.0; 2], |at| before[at].1);
+        Position::new(body.position.x + 0.5 * x, body.position.y + 0.5 * y)
     }
 
     fn add_way(&mut self, body: &Body, map: Option<&dyn RoadMap>, length: f64) {
@@ -432,6 +475,43 @@ mod tests {
         assert!(hidden > 1_000 && hidden < 13_000, "{hidden}");
     }
 
+    /// Lanes along the first axis, 3.5 m apart.
+    #[derive(Debug)]
+    struct Lanes;
+
+    impl RoadMap for Lanes {
+        fn building_between(&self, _: Position, _: Position) -> bool {
+            false
+        }
+        fn way_ahead(&self, _: Position, _: f64, _: f64, _: &mut Vec<Position>) {}
+        fn lane_heading(&self, _: Position) -> Option<f64> {
+            None
+        }
+        fn lane_point(&self, position: Position, _: f64) -> Option<Position> {
+            Some(Position::new(
+                position.x,
+                3.5 * libm::round(position.y / 3.5),
+            ))
+        }
+    }
+
+    #[test]
+    fn bodies_are_put_on_lanes_and_stay_there_until_they_clearly_leave() {
+        let lanes = |mut scene: Scene, across: &[f64]| -> Vec<f64> {
+            let place = |&y: &f64| {
+                let body = [(car(1, 10.0, y), 0.0)];
+                scene.rebuild(Position::new(0.0, 0.0), 500.0, body, Some(&Lanes), |_| 10.0);
+                assert_eq!(scene.bodies()[0].position.x, 10.0);
+                scene.bodies()[0].position.y
+            };
+            across.iter().map(place).collect()
+        };
+        let across = [1.0, 1.9, 2.2, 3.2, 1.6];
+        assert_eq!(lanes(Scene::default(), &across), [0.0, 3.5, 3.5, 3.5, 0.0]);
+        let with_memory = lanes(Scene::with_memory(), &across);
+        assert_eq!(with_memory, [0.0, 0.0, 0.0, 3.5, 3.5]);
+    }
+
     #[test]
     fn what_cannot_be_is_left_out_or_replaced() {
         let odd = [
@@ -453,7 +533,7 @@ mod tests {
         ];
         let scene = scene(&odd);
         assert_eq!(scene.bodies().len(), 1);
-        assert_eq!(scene.bodies()[0].size, CAR);
+        assert_eq!(scene.bodies()[0].size, NOMINAL);
         assert!(scene.way(0).is_empty());
     }
 }

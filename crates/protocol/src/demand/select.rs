@@ -402,17 +402,25 @@ impl Selection {
             })
             .collect();
         reporters.sort_unstable();
+        // Who sees what that beacons, by object, then reporter.
+        let mut views: Vec<(u32, u32, f64)> = Vec::new();
+        for &reporter in &reporters {
+            for &(object, chance) in &problem.candidates[reporter as usize].views {
+                if !problem.objects[object as usize].silent {
+                    views.push((object, reporter, chance));
+                }
+            }
+        }
+        views.sort_by_key(|&(object, reporter, _)| (object, reporter));
         let mut offers = Vec::new();
-        for (k, _) in (0u32..).zip(&problem.objects).filter(|(_, o)| !o.silent) {
+        for views in views.chunk_by(|a, b| a.0 == b.0) {
+            let k = views[0].0;
             let begin = table.effects.len();
             let mut bytes = problem.requested_bytes;
-            for &reporter in &reporters {
+            for &(_, reporter, chance) in views {
                 let candidate = &problem.candidates[reporter as usize];
-                if let Ok(at) = candidate.views.binary_search_by_key(&k, |&(o, _)| o) {
-                    let chance = candidate.views[at].1;
-                    bytes += problem.object_bytes * chance;
-                    table.add_report(problem, count, candidate, k, chance);
-                }
+                bytes += problem.object_bytes * chance;
+                table.add_report(problem, count, candidate, k, chance);
             }
             let effects = begin..table.effects.len();
             // One need may be fulfilled by several reporters: what is left is the product.

@@ -8,6 +8,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::select::{Candidate, Listener, Need, Object, Pick, Problem, Selection};
 use crate::grid::Position;
@@ -203,6 +204,57 @@ impl DemandSnapshot {
                 needs,
                 candidates,
             },
+        })
+    }
+
+    /// The snapshot as JSON of schema `covey.demand-snapshot/1`; [`DemandSnapshot::parse`] gives it back.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        self.to_value().to_string()
+    }
+
+    /// The snapshot as a JSON value of schema `covey.demand-snapshot/1`.
+    #[must_use]
+    pub fn to_value(&self) -> Value {
+        let p = &self.problem;
+        let place = |at: Position| json!([at.x, at.y]);
+        let listener = |k: u32| p.listeners[k as usize].id.0;
+        let object = |k: u32| p.objects[k as usize].id.0;
+        let listeners = p.listeners.iter();
+        let listeners = listeners.map(|l| json!({"id": l.id.0, "position": place(l.position)}));
+        let objects = p.objects.iter();
+        let objects = objects
+            .map(|o| json!({"id": o.id.0, "silent": o.silent, "repeat_bytes": o.repeat_bytes}));
+        let needs = p.needs.iter();
+        let needs = needs.map(|n| json!([listener(n.listener), object(n.object), n.now, n.next]));
+        let candidates = p.candidates.iter().map(|c| {
+            let views = c
+                .views
+                .iter()
+                .map(|&(k, chance)| json!([object(k), chance]));
+            json!({
+                "id": c.id.0, "position": place(c.position), "command": c.command, "bonus": c.bonus,
+                "extra_bytes": c.extra_bytes, "views": views.collect::<Vec<_>>(),
+            })
+        });
+        json!({
+            "schema": DEMAND_SNAPSHOT_SCHEMA,
+            "host": {"id": self.host.0, "position": place(p.host)},
+            "parameters": {
+                "budget_bytes": p.budget_bytes,
+                "base_bytes": p.base_bytes,
+                "report_bytes": p.report_bytes,
+                "object_bytes": p.object_bytes,
+                "requested_bytes": p.requested_bytes,
+                "threshold": p.threshold,
+                "least_gain": p.least_gain,
+                "request_factor": p.request_factor,
+            },
+            "delivery": p.links.shares(),
+            "listeners": listeners.collect::<Vec<_>>(),
+            "objects": objects.collect::<Vec<_>>(),
+            "needs": needs.collect::<Vec<_>>(),
+            "candidates": candidates.collect::<Vec<_>>(),
         })
     }
 

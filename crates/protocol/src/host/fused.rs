@@ -34,6 +34,8 @@ struct Held {
     reported_at: Option<Instant>,
     /// Its direction when it last moved or spoke.
     heading: Option<f64>,
+    /// The id that its newest state came with: whatever the sender calls it.
+    source: ObjectId,
     /// Who reported it since the last decision, each once.
     reporters: Vec<AgentId>,
 }
@@ -49,8 +51,8 @@ pub(super) struct Listing {
 
 impl FusedState {
     /// The host's own sensors saw it.
-    pub(super) fn sensed(&mut self, state: &ObjectState) {
-        if let Some(held) = self.hold(state) {
+    pub(super) fn sensed(&mut self, state: &ObjectState, source: ObjectId) {
+        if let Some(held) = self.hold(state, source) {
             held.direct_at = held.direct_at.max(Some(state.sensed_at));
         }
     }
@@ -58,7 +60,7 @@ impl FusedState {
     /// It spoke for itself.
     pub(super) fn announced(&mut self, beacon: &Beacon) {
         let state = ObjectState::of_sender(beacon);
-        if let Some(held) = self.hold(&state) {
+        if let Some(held) = self.hold(&state, state.id) {
             held.direct_at = held.direct_at.max(Some(beacon.at));
             if held.announced_at.is_none_or(|at| beacon.at >= at) {
                 held.announced_at = Some(beacon.at);
@@ -68,13 +70,23 @@ impl FusedState {
     }
 
     /// `reporter` saw it.
-    pub(super) fn reported(&mut self, reporter: AgentId, state: &ObjectState) {
-        if let Some(held) = self.hold(state) {
+    pub(super) fn reported(&mut self, reporter: AgentId, state: &ObjectState, source: ObjectId) {
+        if let Some(held) = self.hold(state, source) {
             held.reported_at = held.reported_at.max(Some(state.sensed_at));
             if !held.reporters.contains(&reporter) {
                 held.reporters.push(reporter);
             }
         }
+    }
+
+    /// It is no object of its own: somebody else's beacon tells of it.
+    pub(super) fn drop(&mut self, id: ObjectId) {
+        self.objects.remove(id);
+    }
+
+    /// The id that the newest state of an object came with.
+    pub(super) fn source_of(&self, id: ObjectId) -> Option<ObjectId> {
+        self.objects.get(id).map(|held| held.source)
     }
 
     /// A neighbouring host listed it; the object itself is that host's to keep.
@@ -85,7 +97,7 @@ impl FusedState {
     }
 
     /// The entry of an object, with the newest of both states, the surer one where they are of one time.
-    fn hold(&mut self, state: &ObjectState) -> Option<&mut Held> {
+    fn hold(&mut self, state: &ObjectState, source: ObjectId) -> Option<&mut Held> {
         if !state.is_finite() {
             return None;
         }
@@ -95,11 +107,13 @@ impl FusedState {
             announced_at: None,
             reported_at: None,
             heading: direction(state),
+            source,
             reporters: Vec::new(),
         });
         let newer = (state.sensed_at, state.confidence);
         if newer > (held.state.sensed_at, held.state.confidence) {
             held.state = *state;
+            held.source = source;
             held.heading = direction(state).or(held.heading);
         }
         Some(held)

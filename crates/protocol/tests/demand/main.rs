@@ -1,5 +1,6 @@
 //! The demand-driven policy: its choice against a plain one, its bounds, and what it does in small scenes.
 
+mod association;
 mod plain;
 mod scenes;
 

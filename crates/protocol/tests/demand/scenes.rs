@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use covey_protocol::contributor::Contributor;
+use covey_protocol::demand::associate::Identities;
 use covey_protocol::demand::{Demand, DemandOptions, Draw};
 use covey_protocol::host::Host;
 use covey_protocol::map::RoadMap;
@@ -72,6 +73,8 @@ struct Stage {
     cars: Vec<Car>,
     now: Instant,
     broadcasts: Vec<Broadcast>,
+    /// Perceived objects come under numbers that are new with every entry.
+    scramble: u64,
 }
 
 impl Stage {
@@ -103,15 +106,34 @@ impl Stage {
             cars: cars.to_vec(),
             now: Instant::ZERO,
             broadcasts: Vec::new(),
+            scramble: 0,
         }
+    }
+
+    /// An object as somebody saw it, under a number that tells nothing if numbers are scrambled.
+    fn seen(&self, id: u64, at: Instant, by: u64) -> ObjectState {
+        let car = self.cars.iter().find(|car| car.id == id).unwrap();
+        let mut state = object(car, at);
+        if self.scramble > 0 {
+            let key = self.scramble ^ id << 40 ^ by << 20 ^ at.micros() as u64;
+            state.id = ObjectId(AgentId(key).mixed());
+        }
+        state
     }
 
     /// One cycle: everyone equipped beacons; `report` says what whom is heard to report.
     fn cycle(&mut self, reports: &[(u64, &[u64])]) -> &Broadcast {
         let sensed = self.now + Duration::from_millis(100);
-        let find = |id: u64| *self.cars.iter().find(|car| car.id == id).unwrap();
         let own = state(&self.cars[0]);
         self.host.handle_input(sensed, Input::Moved(&own));
+        if let Some(beside) = self.cars.iter().find(|car| car.id == 5) {
+            let seen = [self.seen(beside.id, sensed, own.position.x as u64)];
+            let seen = Input::Sensed {
+                objects: &seen,
+                cells: &[],
+            };
+            self.host.handle_input(sensed, seen);
+        }
         for car in self.cars[1..].iter().filter(|car| car.equipped) {
             let beacon = Beacon {
                 sender: AgentId(car.id),
@@ -127,7 +149,7 @@ impl Stage {
                 at: sensed,
                 objects: objects
                     .iter()
-                    .map(|&id| object(&find(id), sensed))
+                    .map(|&id| self.seen(id, sensed, sender))
                     .collect(),
             };
             self.host.handle_input(sensed, Input::Report(&report));
@@ -189,8 +211,9 @@ fn the_only_viewer_of_a_hidden_second_leader_is_picked() {
         "by sight lines, without a report"
     );
     let problem = stage.host.policy().problem().unwrap();
-    let needed: Vec<u64> = problem.objects.iter().map(|o| o.id.0).collect();
-    assert!(needed.contains(&91), "{needed:?}");
+    let mut needed = problem.objects.iter().filter(|o| o.silent).map(|o| o.id);
+    let called = |id| stage.host.source_of(id) == Some(ObjectId(91));
+    assert!(needed.any(called), "{problem:?}");
 }
 
 #[test]
@@ -372,6 +395,54 @@ fn decisions_depend_on_decoded_input_alone() {
         stage.broadcasts
     };
     assert_eq!(run(false), run(true));
+}
+
+/// The numbers under which objects are reported may be anything, new with every entry: who is who is told by positions.
+#[test]
+fn decisions_do_not_depend_on_the_ids_of_perceived_objects() {
+    let run = |scramble: u64, identities: Identities| {
+        let options = DemandOptions {
+            identities,
+            ..DemandOptions::default()
+        };
+        let mut stage = Stage::new(options, 0.05, &queue());
+        stage.scramble = scramble;
+        for k in 0..20 {
+            let reports: &[(u64, &[u64])] = match k % 4 {
+                0 => &[(3, &[90, 91, 2])],
+                1 => &[(3, &[90]), (2, &[90, 3])],
+                _ => &[],
+            };
+            stage.cycle(reports);
+        }
+        stage.broadcasts
+    };
+    let plain = run(0, Identities::Associated);
+    for scramble in [1, 2, 3] {
+        assert_eq!(run(scramble, Identities::Associated), plain);
+    }
+    // With exact positions association finds what true ids tell: the same decisions, under other names.
+    let named = run(0, Identities::True);
+    assert_eq!(named.len(), plain.len());
+    for (a, b) in named.iter().zip(&plain) {
+        assert_eq!(a.contributors, b.contributors);
+        assert_eq!(a.requested, b.requested);
+        let places = |broadcast: &Broadcast| {
+            let mut places: Vec<[i64; 2]> = broadcast
+                .objects
+                .iter()
+                .map(|o| [o.position.x, o.position.y].map(|v| (v * 1e3) as i64))
+                .collect();
+            places.sort_unstable();
+            places
+        };
+        assert_eq!(places(a), places(b));
+    }
+    assert_ne!(
+        run(1, Identities::True),
+        named,
+        "ids matter where they are believed"
+    );
 }
 
 /// A contributor beside the queue: what it reports of the silent cars and of the one that beacons.

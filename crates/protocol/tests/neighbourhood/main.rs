@@ -364,15 +364,26 @@ fn a_broadcast_counts_in_full_or_as_the_last_one_was() {
         );
         let mut network = five_in(network);
         network.run(6_000);
-        let decided = network.events.iter().filter_map(|(_, _, event)| match event {
-            Event::Decided(decision) => Some(decision.airtime.fraction),
-            _ => None,
-        });
+        let decided = network
+            .events
+            .iter()
+            .filter_map(|(_, _, event)| match event {
+                Event::Decided(decision) => Some(decision.airtime.fraction),
+                _ => None,
+            });
         let bytes = decided.map(|fraction| (fraction * capacity * cycle).round() as u64);
         bytes.skip(5).take(10).collect::<Vec<u64>>()
     };
     assert_eq!(sizes(BroadcastSize::FullRefresh), [261; 10]);
     let last = sizes(BroadcastSize::LastCycle);
-    assert_eq!(last.iter().filter(|&&size| size == 261).count(), 2, "{last:?}");
-    assert_eq!(last.iter().filter(|&&size| size == 121).count(), 8, "{last:?}");
+    assert_eq!(
+        last.iter().filter(|&&size| size == 261).count(),
+        2,
+        "{last:?}"
+    );
+    assert_eq!(
+        last.iter().filter(|&&size| size == 121).count(),
+        8,
+        "{last:?}"
+    );
 }

@@ -78,18 +78,15 @@ impl Hosted {
         if broadcast.full {
             host.listed.clear();
         }
-        let listed: Vec<(u32, Stamp)> = broadcast
-            .objects
-            .iter()
-            .filter_map(|o| Some((shared.slot_of(o.id)?, stamp(o.sensed_at))))
-            .collect();
-        for object in &broadcast.withdrawn {
-            if let Some(object) = shared.slot_of(*object) {
-                host.listed.retain(|&(held, _)| held != object);
-            }
-        }
-        let mut now_listed: Vec<u32> = listed.iter().map(|l| l.0).collect();
+        let listed = || broadcast.objects.iter().map(|object| object.id);
+        host.listed
+            .retain(|(held, _)| broadcast.withdrawn.binary_search(held).is_err());
+        let mut now_listed: Vec<ObjectId> = listed().collect();
         now_listed.sort_unstable();
+        // Whatever the host calls it: what is told is the object that was measured last.
+        let measured = |of: &InOffice, object: ObjectId| {
+            shared.slot_of(of.host.source_of(object).unwrap_or(object))
+        };
         host.listed
             .retain(|(held, _)| now_listed.binary_search(held).is_err());
         if self.parameters.silence_refreshes {
@@ -100,15 +97,21 @@ impl Hosted {
                 let unbroken = |receiver: &u32| host.following[*receiver as usize].1 <= same[0].1;
                 let followers = receivers.iter().copied().filter(unbroken);
                 let message = told.message(shared.step, followers);
+                told.spoken_by(message, Speaker::Host(slot));
                 for &(object, _) in same {
-                    told.tell(message, object, unchanged);
+                    if let Some(object) = measured(host, object) {
+                        told.tell(message, object, unchanged);
+                    }
                 }
             }
         }
         let message = told.message(shared.step, receivers.iter().copied());
-        for &(object, stamp) in &listed {
-            told.tell(message, object, stamp);
-            host.listed.push((object, sequence));
+        told.spoken_by(message, Speaker::Host(slot));
+        for object in &broadcast.objects {
+            if let Some(slot) = measured(host, object.id) {
+                told.tell(message, slot, stamp(object.sensed_at));
+            }
+            host.listed.push((object.id, sequence));
         }
     }
 

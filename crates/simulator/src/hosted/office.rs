@@ -24,20 +24,18 @@ impl Hosted {
             .vehicles
             .iter()
             .fold(0.0, |fastest: f64, v| fastest.max(v.speed));
-        let mut by_tile = vec![Vec::new(); shared.prepared.tiles.len()];
-        for &slot in &shared.participants {
-            by_tile[shared.tile[slot as usize] as usize].push(slot);
-        }
         // A vehicle may have been a little faster than the fastest is now.
         let moved = (fastest + 15.0) * self.parameters.soft_state_s;
+        let tile_m = self.parameters.tile_m;
         for &slot in &shared.participants {
             let place = slot as usize;
             let tile = shared.tile[place];
             if self.host_of[place] != NO_SLOT {
                 let stays = self.hosts[self.host_of[place] as usize].tile == tile
-                    && !shared.prepared.tiles.tile(tile).is_some_and(|tile| {
+                    && !shared.prepared.tiles.tile(tile).is_some_and(|here| {
                         let position = shared.here(slot).state.position;
-                        self.hands_over(shared, heard, lane, slot, tile, position)
+                        let others = spoken.nearest_first(shared, tile, here, tile_m);
+                        self.hands_over(shared, heard, lane, slot, here, position, others, moved)
                     });
                 if stays {
                     continue;
@@ -49,7 +47,8 @@ impl Hosted {
                 continue;
             };
             self.offices[place].retain(|office| shared.step - office.step <= soft);
-            if self.incumbent(shared, heard, lane, slot, here) {
+            let others = spoken.nearest_first(shared, tile, here, tile_m);
+            if self.incumbent(shared, heard, lane, slot, here, others, moved) {
                 self.vacant[place] = None;
                 continue;
             }
@@ -68,9 +67,10 @@ impl Hosted {
             let centre = here.centre(self.parameters.tile_m);
             let position = shared.here(slot).state.position;
             let reach = position.distance(centre) + moved;
-            let nearer = |others: &mut dyn Iterator<Item = u32>| {
-                let heard = others.filter_map(|other| {
-                    if shared.here(other).state.position.distance(centre) > reach {
+            let mut count = 0;
+            for some in others.chunks(8) {
+                let heard = some.iter().filter_map(|&(distance, other)| {
+                    if distance > reach {
                         return None;
                     }
                     let at = heard.at(other, slot, lane);
@@ -79,34 +79,11 @@ impl Hosted {
                         (shared.agent(other), state.position)
                     })
                 });
-                let tile_m = self.parameters.tile_m;
-                election::nearer(here, tile_m, shared.agent(slot), position, heard) as u64
-            };
-            // Those in range now are most of those heard lately, and often enough to tell.
-            let linked = &shared.links.receivers[shared.links.range(slot)];
-            let mut count = 0;
-            for some in linked.chunks(16) {
-                count += nearer(&mut some.iter().copied());
-                if count > u64::from(passed_over) {
+                count += election::nearer(here, tile_m, shared.agent(slot), position, heard) as u64;
+                let rest = some.last().is_some_and(|&(farthest, _)| farthest > reach);
+                if rest || count > u64::from(passed_over) {
                     break;
                 }
-            }
-            if count <= u64::from(passed_over) {
-                // Tiles around this one, and whoever is off all roads.
-                let near = (-1..=1).flat_map(|dy| (-1..=1).map(move |dx| (dx, dy)));
-                let mut tiles: Vec<u32> = near
-                    .map(|(dx, dy)| Tile {
-                        tx: here.tx.saturating_add(dx),
-                        ty: here.ty.saturating_add(dy),
-                    })
-                    .map(|tile| shared.prepared.tiles.number(Some(tile)))
-                    .collect();
-                tiles.push(shared.prepared.tiles.number(None));
-                tiles.sort_unstable();
-                tiles.dedup();
-                let others = tiles.iter().flat_map(|&tile| &by_tile[tile as usize]);
-                let others = others.copied();
-                count += nearer(&mut others.filter(|other| linked.binary_search(other).is_err()));
             }
             if count <= u64::from(passed_over) {
                 self.take_office(shared, spoken, heard, slot, here, lane);
@@ -116,14 +93,21 @@ impl Hosted {
         }
     }
 
-    /// The participant knows of a host in office.
-    pub(super) fn incumbent(
+    /// The participant knows of a host in office. `others` are nearest to the centre first, and nobody moved farther than
+    /// `moved_m` since it was last heard.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "parts of a run, borrowed one by one"
+    )]
+    fn incumbent(
         &self,
         shared: &Shared<'_>,
         heard: &BeaconHistory,
         lane: usize,
         slot: u32,
         tile: Tile,
+        others: &[(f64, u32)],
+        moved_m: f64,
     ) -> bool {
         let Some(office) = self.offices[slot as usize].iter().find(|o| o.tile == tile) else {
             return false;
@@ -141,11 +125,15 @@ impl Hosted {
             None => office.position,
         };
         Tile::containing(position, self.parameters.tile_m) == Some(tile)
-            && !self.hands_over(shared, heard, lane, slot, tile, position)
+            && !self.hands_over(shared, heard, lane, slot, tile, position, others, moved_m)
     }
 
     /// The host of `tile` at `position` hands over to somebody nearer the centre that the participant knows of.
-    pub(super) fn hands_over(
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "parts of a run, borrowed one by one"
+    )]
+    fn hands_over(
         &self,
         shared: &Shared<'_>,
         heard: &BeaconHistory,
@@ -153,16 +141,23 @@ impl Hosted {
         slot: u32,
         tile: Tile,
         position: Position,
+        others: &[(f64, u32)],
+        moved_m: f64,
     ) -> bool {
         let Some(handover) = self.parameters.handover else {
             return false;
         };
         let tile_m = self.parameters.tile_m;
-        if position.distance(tile.centre(tile_m)) <= handover.beyond_m {
+        let off = position.distance(tile.centre(tile_m));
+        if off <= handover.beyond_m {
             return false;
         }
         let soft = shared.prepared.timeline.soft_state;
-        shared.participants.iter().any(|&other| {
+        let reach = off - handover.nearer_m + moved_m;
+        let near = others
+            .iter()
+            .take_while(|&&(distance, _)| distance <= reach);
+        near.map(|&(_, other)| other).any(|other| {
             let step = if other == slot {
                 shared.step
             } else {

@@ -11,6 +11,8 @@ pub(crate) struct Spoken {
     paths: Vec<[(u32, Vec<PathCell>); 2]>,
     /// What a place sensed, as objects, with the step after that of the sensing.
     sensed: Vec<(u32, Vec<ObjectState>)>,
+    /// By tile: the step after that of the list, and participants in and around it with their distance from its centre.
+    nearest_first: Vec<(u32, Vec<(f64, u32)>)>,
 }
 
 impl Default for Spoken {
@@ -19,6 +21,7 @@ impl Default for Spoken {
             beacons: vec![Vec::new(); RING],
             paths: Vec::new(),
             sensed: Vec::new(),
+            nearest_first: Vec::new(),
         }
     }
 }
@@ -74,8 +77,40 @@ impl Spoken {
             *made = shared.sensed_step + 1;
             objects.clear();
             let seen = shared.seen.of(slot).iter();
-            objects.extend(seen.map(|&object| shared.object(object, shared.sensed_step)));
+            objects.extend(seen.map(|&object| shared.perceived(slot, object, shared.sensed_step)));
         }
         objects
+    }
+
+    /// Participants in a tile, around it, or off all roads, nearest to its centre first.
+    pub(super) fn nearest_first(
+        &mut self,
+        shared: &Shared<'_>,
+        number: u32,
+        tile: Tile,
+        tile_m: f64,
+    ) -> &[(f64, u32)] {
+        let tiles = &shared.prepared.tiles;
+        self.nearest_first
+            .resize_with(tiles.len(), Default::default);
+        let (made, list) = &mut self.nearest_first[number as usize];
+        if *made != shared.step + 1 {
+            *made = shared.step + 1;
+            list.clear();
+            let centre = tile.centre(tile_m);
+            let near = |of: u32| {
+                tiles
+                    .tile(of)
+                    .is_none_or(|of| of.tx.abs_diff(tile.tx) <= 1 && of.ty.abs_diff(tile.ty) <= 1)
+            };
+            for &slot in &shared.participants {
+                if near(shared.tile[slot as usize]) {
+                    let position = shared.here(slot).state.position;
+                    list.push((position.distance(centre), slot));
+                }
+            }
+            list.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        }
+        list
     }
 }

@@ -1,7 +1,6 @@
 //! Decision blocks: what every host of an arm knew and did, exactly.
 //!
-//! `v` number of values and that many f64: every number that occurs, each once, in order of first use. Then `v` number of
-//! decisions, and for each `v` cycle, `v` host, `v` length and that many bytes:
+//! A table of values and entries by cycle and host (`values`); the bytes of each:
 //! `z` tile column and row; the rules (ten values: cycle, t_max, kappa, eta_add, eta_rem, allowance, rate, capacity, airtime
 //! unit; `v` n_max; one byte of factors); values base bytes, delivery, price; cells of the host, prior with values, overheard cells, risk
 //! with two values each; `v` number of agents and per agent `v` id, one byte (1 contributor, 2 decoded, 4 has a map of its own), three
@@ -12,15 +11,14 @@
 //! small though nothing is rounded. Cells are runs: `v` number of runs, per run `z` row less the row of the run before, `z`
 //! column less the end of the run before, `v` length.
 
-use std::collections::HashMap;
-
 use covey_protocol::AgentId;
 use covey_protocol::admission::{Action, Because, Binding, Change, Factors, Role, Rules};
 use covey_protocol::grid::Cell;
 use covey_protocol::snapshot::{Agent, Snapshot};
 
 use super::HostDecision;
-use super::bytes::{Fault, Take, put_f, put_v, put_z};
+use super::bytes::{Fault, Take, put_v, put_z};
+use super::values::{Encoder, Entry, Values};
 
 /// Cells that one snapshot may hold in all; a run makes many of few bytes.
 const MAX_CELLS: usize = 4_000_000;
@@ -34,123 +32,83 @@ const BINDINGS: [Binding; 6] = [
     Binding::Quota,
 ];
 
-/// Collects the decisions of a chunk.
-#[derive(Default)]
-pub(super) struct Encoder {
-    values: Vec<f64>,
-    /// Looked up, never iterated.
-    places: HashMap<u64, u32>,
-    count: u64,
-    body: Vec<u8>,
+pub(super) fn push(encoder: &mut Encoder, cycle: u32, decision: &HostDecision) {
+    let mut out = Vec::new();
+    put(encoder, &mut out, decision);
+    encoder.push(cycle, decision.snapshot.host.0, &out);
 }
 
-impl Encoder {
-    pub(super) fn is_empty(&self) -> bool {
-        self.count == 0
+fn put_map(values: &mut Encoder, out: &mut Vec<u8>, map: &[(Cell, f64)]) {
+    put_cells(out, map.iter().map(|&(cell, _)| cell));
+    for &(_, m) in map {
+        values.value(out, m);
     }
+}
 
-    pub(super) fn push(&mut self, cycle: u32, decision: &HostDecision) {
-        let mut out = Vec::new();
-        self.decision(&mut out, decision);
-        put_v(&mut self.body, u64::from(cycle));
-        put_v(&mut self.body, decision.snapshot.host.0);
-        put_v(&mut self.body, out.len() as u64);
-        self.body.extend_from_slice(&out);
-        self.count += 1;
+fn put(values: &mut Encoder, out: &mut Vec<u8>, decision: &HostDecision) {
+    let s = &decision.snapshot;
+    let rules = &s.rules;
+    put_z(out, i64::from(decision.tile[0]));
+    put_z(out, i64::from(decision.tile[1]));
+    for x in [
+        rules.cycle_s,
+        rules.t_max_s,
+        rules.kappa_per_s,
+        rules.eta_add,
+        rules.eta_rem,
+        rules.allowance,
+        rules.rate_bytes_per_s,
+        rules.capacity_bytes_per_s,
+        rules.airtime_unit_s,
+    ] {
+        values.value(out, x);
     }
-
-    pub(super) fn finish(self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(self.body.len() + 8 * self.values.len() + 10);
-        put_v(&mut out, self.values.len() as u64);
-        for &x in &self.values {
-            put_f(&mut out, x);
-        }
-        put_v(&mut out, self.count);
-        out.extend_from_slice(&self.body);
-        out
+    put_v(out, u64::from(rules.n_max));
+    let f = rules.factors;
+    out.push(u8::from(f.novelty) | u8::from(f.risk) << 1 | u8::from(f.timeliness) << 2);
+    for x in [s.broadcast_base_bytes, s.broadcast_delivery, s.price] {
+        values.value(out, x);
     }
-
-    fn value(&mut self, out: &mut Vec<u8>, x: f64) {
-        let next = self.values.len() as u32;
-        let place = *self.places.entry(x.to_bits()).or_insert(next);
-        if place == next {
-            self.values.push(x);
-        }
-        put_v(out, u64::from(place));
+    put_cells(out, s.host_cells.iter().copied());
+    put_map(values, out, &s.prior);
+    put_cells(out, s.overheard.iter().copied());
+    put_cells(out, s.risk.iter().map(|&(cell, _, _)| cell));
+    for &(_, rho, deadline) in &s.risk {
+        values.value(out, rho);
+        values.value(out, deadline);
     }
-
-    fn map(&mut self, out: &mut Vec<u8>, map: &[(Cell, f64)]) {
-        put_cells(out, map.iter().map(|&(cell, _)| cell));
-        for &(_, m) in map {
-            self.value(out, m);
-        }
-    }
-
-    fn decision(&mut self, out: &mut Vec<u8>, decision: &HostDecision) {
-        let s = &decision.snapshot;
-        let rules = &s.rules;
-        put_z(out, i64::from(decision.tile[0]));
-        put_z(out, i64::from(decision.tile[1]));
+    put_v(out, s.agents.len() as u64);
+    for agent in &s.agents {
+        put_v(out, agent.id.0);
+        out.push(
+            u8::from(agent.role == Role::Contributor)
+                | u8::from(agent.decoded) << 1
+                | u8::from(agent.prior_without.is_some()) << 2,
+        );
         for x in [
-            rules.cycle_s,
-            rules.t_max_s,
-            rules.kappa_per_s,
-            rules.eta_add,
-            rules.eta_rem,
-            rules.allowance,
-            rules.rate_bytes_per_s,
-            rules.capacity_bytes_per_s,
-            rules.airtime_unit_s,
+            agent.decoded_fraction,
+            agent.report_bytes,
+            agent.broadcast_bytes,
         ] {
-            self.value(out, x);
+            values.value(out, x);
         }
-        put_v(out, u64::from(rules.n_max));
-        let f = rules.factors;
-        out.push(u8::from(f.novelty) | u8::from(f.risk) << 1 | u8::from(f.timeliness) << 2);
-        for x in [s.broadcast_base_bytes, s.broadcast_delivery, s.price] {
-            self.value(out, x);
+        put_cells(out, agent.cells.iter().copied());
+        if let Some(without) = &agent.prior_without {
+            put_map(values, out, without);
         }
-        put_cells(out, s.host_cells.iter().copied());
-        self.map(out, &s.prior);
-        put_cells(out, s.overheard.iter().copied());
-        put_cells(out, s.risk.iter().map(|&(cell, _, _)| cell));
-        for &(_, rho, deadline) in &s.risk {
-            self.value(out, rho);
-            self.value(out, deadline);
-        }
-        put_v(out, s.agents.len() as u64);
-        for agent in &s.agents {
-            put_v(out, agent.id.0);
-            out.push(
-                u8::from(agent.role == Role::Contributor)
-                    | u8::from(agent.decoded) << 1
-                    | u8::from(agent.prior_without.is_some()) << 2,
-            );
-            for x in [
-                agent.decoded_fraction,
-                agent.report_bytes,
-                agent.broadcast_bytes,
-            ] {
-                self.value(out, x);
-            }
-            put_cells(out, agent.cells.iter().copied());
-            if let Some(without) = &agent.prior_without {
-                self.map(out, without);
-            }
-        }
-        let binding = BINDINGS.iter().position(|&b| b == decision.binding);
-        out.push(binding.unwrap_or(0) as u8);
-        put_v(out, decision.changes.len() as u64);
-        for change in &decision.changes {
-            put_v(out, change.id.0);
-            let because = match change.because {
-                Because::Score => 0,
-                Because::Allowance => 1,
-                Because::Cycle => 2,
-            };
-            out.push(u8::from(change.action == Action::Remove) | because << 1);
-            self.value(out, change.score);
-        }
+    }
+    let binding = BINDINGS.iter().position(|&b| b == decision.binding);
+    out.push(binding.unwrap_or(0) as u8);
+    put_v(out, decision.changes.len() as u64);
+    for change in &decision.changes {
+        put_v(out, change.id.0);
+        let because = match change.because {
+            Because::Score => 0,
+            Because::Allowance => 1,
+            Because::Cycle => 2,
+        };
+        out.push(u8::from(change.action == Action::Remove) | because << 1);
+        values.value(out, change.score);
     }
 }
 
@@ -178,68 +136,27 @@ fn put_cells(out: &mut Vec<u8>, cells: impl Iterator<Item = Cell>) {
     }
 }
 
-/// A decision of a block that is not decoded yet.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Entry<'a> {
-    pub(super) cycle: u32,
-    pub(super) host: u64,
-    bytes: &'a [u8],
-}
-
-/// The decisions of a chunk.
-pub(super) struct Decoder<'a> {
-    values: Vec<f64>,
-    pub(super) entries: Vec<Entry<'a>>,
-}
-
-impl<'a> Decoder<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Result<Self, Fault> {
-        let mut take = Take::new(bytes);
-        let n = take.count(8)?;
-        let values = (0..n).map(|_| take.f()).collect::<Result<Vec<_>, _>>()?;
-        let n = take.count(3)?;
-        let mut entries = Vec::with_capacity(n);
-        for _ in 0..n {
-            let (cycle, host) = (take.v32()?, take.v()?);
-            let length = take.count(1)?;
-            entries.push(Entry {
-                cycle,
-                host,
-                bytes: take.slice(length)?,
-            });
-        }
-        take.end()?;
-        Ok(Self { values, entries })
-    }
-
-    pub(super) fn decode(&self, entry: &Entry<'_>) -> Result<HostDecision, Fault> {
-        let mut d = One {
-            take: Take::new(entry.bytes),
-            values: &self.values,
-            cells: MAX_CELLS,
-        };
-        let decision = d.decision(AgentId(entry.host))?;
-        d.take.end()?;
-        Ok(decision)
-    }
+pub(super) fn decode(values: &Values, entry: &Entry<'_>) -> Result<HostDecision, Fault> {
+    let mut d = One {
+        take: Take::new(entry.bytes),
+        values,
+        cells: MAX_CELLS,
+    };
+    let decision = d.decision(AgentId(entry.host))?;
+    d.take.end()?;
+    Ok(decision)
 }
 
 struct One<'a> {
     take: Take<'a>,
-    values: &'a [f64],
+    values: &'a Values,
     /// Cells that may still come.
     cells: usize,
 }
 
 impl One<'_> {
     fn value(&mut self) -> Result<f64, Fault> {
-        let place = self.take.v()?;
-        let value = usize::try_from(place)
-            .ok()
-            .and_then(|at| self.values.get(at));
-        value
-            .copied()
-            .ok_or_else(|| format!("value {place} of {}", self.values.len()))
+        self.values.take(&mut self.take)
     }
 
     /// Cells in ascending order, each once.

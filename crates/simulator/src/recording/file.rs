@@ -4,7 +4,7 @@ use super::bytes::Fault;
 
 pub(super) const MAGIC: &[u8; 8] = b"COVEYREC";
 pub(super) const END: &[u8; 8] = b"COVEYEND";
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 /// Bytes before the first block.
 pub(super) const HEADER: usize = 12;
 /// Bytes after the index.
@@ -36,7 +36,14 @@ pub enum Kind {
     Decisions = 5,
     /// Every tile of an arm over time, JSON: a list of [`Curve`](super::Curve)s with their tile; one an arm.
     Tiles = 6,
+    /// What an arm's hosts that choose by demand knew and picked in a chunk.
+    Demands = 7,
+    /// An arm over time, JSON: a [`Curve`](super::Curve); one an arm.
+    Curve = 8,
 }
+
+/// How many kinds there are.
+pub(super) const KINDS: usize = 9;
 
 impl Kind {
     fn of(byte: u8) -> Option<Self> {
@@ -48,6 +55,8 @@ impl Kind {
             4 => Self::Arm,
             5 => Self::Decisions,
             6 => Self::Tiles,
+            7 => Self::Demands,
+            8 => Self::Curve,
             _ => return None,
         })
     }

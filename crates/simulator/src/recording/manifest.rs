@@ -35,6 +35,9 @@ pub struct Header {
     pub measured_from_us: i64,
     /// The program that recorded.
     pub program: String,
+    /// The fingerprint of the results that it belongs to; empty where it was recorded by itself.
+    #[serde(default)]
+    pub run: String,
 }
 
 /// An arm of the recording.
@@ -44,7 +47,7 @@ pub struct ArmHeader {
     pub name: String,
     /// Hosts decide.
     pub hosted: bool,
-    /// Its hosts decide by score, so that `covey decide` comes to the same changes.
+    /// Its hosts decide as `covey decide` does on what they knew: by score, or by gain.
     pub scored: bool,
 }
 
@@ -136,7 +139,7 @@ pub struct TileCurve {
 /// What a recording says about itself.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Manifest {
-    /// `covey.recording/1`.
+    /// `covey.recording/2`.
     pub schema: String,
     /// What was known before the run.
     #[serde(flatten)]
@@ -153,12 +156,10 @@ pub struct Manifest {
     pub cycles: u32,
     /// All vehicles, by number.
     pub vehicles: Vec<VehicleHeader>,
-    /// A curve per arm.
-    pub curves: Vec<Curve>,
 }
 
 /// The schema of the manifest.
-pub(super) const SCHEMA: &str = "covey.recording/1";
+pub(super) const SCHEMA: &str = "covey.recording/2";
 
 impl VehicleHeader {
     pub(super) fn new(id: u32, body: Body, equipped: bool) -> Self {

@@ -17,13 +17,14 @@
 //! | bytes | content |
 //! |---|---|
 //! | 0..8 | `COVEYREC` |
-//! | 8..12 | version of the layout, 1 |
+//! | 8..12 | version of the layout, 2 |
 //! | 12.. | blocks, each packed with zstd by itself |
 //! | then | the index: per block kind (u8), arm (u16), chunk (u32), offset (u64), packed length (u32), unpacked length (u32), first 8 bytes of the BLAKE3 hash of the packed bytes |
 //! | last 52 | offset of the index (u64), number of blocks (u32), BLAKE3 hash of the index (32), `COVEYEND` |
 //!
 //! A chunk is [`CHUNK_CYCLES`] cycles long; every block can be read without any other. Kinds: see [`Kind`]. The contents of
-//! the binary blocks are described where they are coded: `motion`, `cycles`, `decisions`.
+//! the binary blocks are described where they are coded: `motion`, `cycles`, `values`, `decisions`,
+//! `demands`.
 //!
 //! # Hostile files
 //! Every length is checked before memory is taken for it: a block unpacks to at most [`MAX_BLOCK`] bytes and lists hold no
@@ -33,22 +34,26 @@
 mod bytes;
 mod cycles;
 mod decisions;
+mod demands;
 mod file;
 mod manifest;
 mod motion;
 mod reader;
 mod recorder;
 pub mod synthetic;
+mod values;
 mod writer;
 
 use std::path::PathBuf;
 
 use covey_protocol::admission::{Binding, Change};
+use covey_protocol::demand::snapshot::DemandSnapshot;
 use covey_protocol::snapshot::Snapshot;
 use thiserror::Error;
 
 use crate::outcome::CycleRow;
 
+pub use covey_protocol::demand::select::Pick;
 pub use file::{Kind, MAX_BLOCK};
 pub use manifest::{ArmHeader, Curve, Grid, Header, Manifest, TileCurve, VehicleHeader};
 pub use reader::{Reader, check_block, files_in};
@@ -205,6 +210,17 @@ pub struct HostDecision {
     pub changes: Vec<Change>,
     /// What bound it.
     pub binding: Binding,
+}
+
+/// What a host chose that chooses by demand.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DemandDecision {
+    /// The host's tile.
+    pub tile: [i32; 2],
+    /// What it knew: who needs what, and who could tell it.
+    pub snapshot: DemandSnapshot,
+    /// What it picked, in order.
+    pub picks: Vec<Pick>,
 }
 
 /// One cycle of one arm.

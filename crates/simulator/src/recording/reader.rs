@@ -5,12 +5,12 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use super::bytes::Fault;
-use super::decisions::Decoder;
 use super::file::{self, ENTRY, Entry, HEADER, Kind, MAX_BLOCKS, TRAILER};
-use super::manifest::{Manifest, SCHEMA, TileCurve};
+use super::manifest::{Curve, Manifest, SCHEMA, TileCurve};
+use super::values::Decoder;
 use super::{
-    ArmCycle, CHUNK_CYCLES, CycleRelevance, EXTENSION, HostDecision, RecordingError, StepRecord,
-    cycles, motion,
+    ArmCycle, CHUNK_CYCLES, CycleRelevance, DemandDecision, EXTENSION, HostDecision,
+    RecordingError, StepRecord, cycles, decisions, demands, motion,
 };
 
 /// Vehicles, arms and cycles that a manifest may name; more is no recording of ours.
@@ -80,9 +80,15 @@ pub fn check_block(kind: Kind, bytes: &[u8]) -> Result<(), String> {
         Kind::Decisions => {
             let decoder = Decoder::new(bytes)?;
             let mut entries = decoder.entries.iter();
-            entries.try_for_each(|entry| decoder.decode(entry).map(drop))
+            entries.try_for_each(|entry| decisions::decode(&decoder.values, entry).map(drop))
+        }
+        Kind::Demands => {
+            let decoder = Decoder::new(bytes)?;
+            let mut entries = decoder.entries.iter();
+            entries.try_for_each(|entry| demands::decode(&decoder.values, entry).map(drop))
         }
         Kind::Manifest => json(serde_json::from_slice::<Manifest>(bytes).map(drop)),
+        Kind::Curve => json(serde_json::from_slice::<Curve>(bytes).map(drop)),
         Kind::Tiles => json(serde_json::from_slice::<Vec<TileCurve>>(bytes).map(drop)),
         Kind::World => json(serde_json::from_slice::<serde_json::Value>(bytes).map(drop)),
     }
@@ -302,19 +308,33 @@ impl Reader {
         self.decoded(bytes, cycles::decode_arm)
     }
 
+    /// An arm over time.
+    ///
+    /// # Errors
+    /// The block is missing or damaged.
+    pub fn curve(&mut self, arm: u16) -> Result<Curve, RecordingError> {
+        let bytes = self.block(Kind::Curve, arm, 0)?;
+        let bytes = bytes.ok_or_else(|| self.damaged(format!("it holds no curve of arm {arm}")))?;
+        serde_json::from_slice(&bytes)
+            .map_err(|error| self.damaged(format!("the curve of arm {arm}: {error}")))
+    }
+
     /// Who decided in a chunk: cycle and host.
     ///
     /// # Errors
     /// The block is damaged.
     pub fn deciders(&mut self, arm: u16, chunk: u32) -> Result<Vec<(u32, u64)>, RecordingError> {
-        let Some(bytes) = self.block(Kind::Decisions, arm, chunk)? else {
-            return Ok(Vec::new());
-        };
-        let decoder = Decoder::new(&bytes).map_err(|fault| self.damaged(fault))?;
-        Ok(decoder.entries.iter().map(|e| (e.cycle, e.host)).collect())
+        let mut all = Vec::new();
+        for kind in [Kind::Decisions, Kind::Demands] {
+            if let Some(bytes) = self.block(kind, arm, chunk)? {
+                let decoder = Decoder::new(&bytes).map_err(|fault| self.damaged(fault))?;
+                all.extend(decoder.entries.iter().map(|e| (e.cycle, e.host)));
+            }
+        }
+        Ok(all)
     }
 
-    /// A host's decision in a cycle; none where it made none.
+    /// A host's decision in a cycle; none where it made none, or chose by demand.
     ///
     /// # Errors
     /// The block is damaged.
@@ -328,14 +348,28 @@ impl Reader {
             return Ok(None);
         };
         let decoder = Decoder::new(&bytes).map_err(|fault| self.damaged(fault))?;
-        let mut entries = decoder.entries.iter();
-        match entries.find(|e| e.cycle == cycle && e.host == host) {
-            Some(entry) => {
-                let decision = decoder.decode(entry);
-                decision.map(Some).map_err(|fault| self.damaged(fault))
-            }
-            None => Ok(None),
-        }
+        let decision = decoder.find(cycle, host);
+        let decision = decision.map(|entry| decisions::decode(&decoder.values, entry));
+        decision.transpose().map_err(|fault| self.damaged(fault))
+    }
+
+    /// A host's choice by demand in a cycle; none where it made none.
+    ///
+    /// # Errors
+    /// The block is damaged.
+    pub fn demand(
+        &mut self,
+        arm: u16,
+        cycle: u32,
+        host: u64,
+    ) -> Result<Option<DemandDecision>, RecordingError> {
+        let Some(bytes) = self.block(Kind::Demands, arm, self.chunk_of(cycle))? else {
+            return Ok(None);
+        };
+        let decoder = Decoder::new(&bytes).map_err(|fault| self.damaged(fault))?;
+        let decision = decoder.find(cycle, host);
+        let decision = decision.map(|entry| demands::decode(&decoder.values, entry));
+        decision.transpose().map_err(|fault| self.damaged(fault))
     }
 
     fn decoded<T>(
@@ -374,12 +408,8 @@ impl Reader {
             Some(format!("decisions {} us into a cycle", header.decision_us))
         } else if !(header.cell_m > 0.0 && header.tile_m > 0.0) {
             Some("cells or tiles without a size".to_string())
-        } else if header.arms.is_empty() || header.arms.len() != manifest.curves.len() {
-            Some(format!(
-                "{} arms with {} curves",
-                header.arms.len(),
-                manifest.curves.len()
-            ))
+        } else if header.arms.is_empty() {
+            Some("no arms".to_string())
         } else if manifest.vehicles.len() > MAX_VEHICLES {
             Some(format!("{} vehicles", manifest.vehicles.len()))
         } else {

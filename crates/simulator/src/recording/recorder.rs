@@ -5,11 +5,11 @@ use std::path::Path;
 use covey_protocol::admission::Role as Standing;
 
 use super::{
-    ArmCycle, ArmHeader, Grid, Header, HostDecision, MessageKind, RecordingError, Role, Summary,
-    Writer,
+    ArmCycle, ArmHeader, DemandDecision, Grid, Header, HostDecision, MessageKind, RecordingError,
+    Role, Summary, Writer,
 };
 use crate::arm::{Arm, Strategy};
-use crate::observe::{CycleView, HostView, Miss, Observer, StepView};
+use crate::observe::{CycleView, HostView, Miss, Observer, Shown, StepView};
 use crate::outcome::CycleRow;
 use crate::prepared::Prepared;
 use crate::run::RunOptions;
@@ -25,10 +25,18 @@ pub struct Recorder {
     step: u32,
     vehicles: Vec<(u32, bool)>,
     rows: Vec<CycleRow>,
-    /// By arm: decisions of this cycle and contributors after them.
-    decided: Vec<(Vec<HostDecision>, Vec<u64>)>,
+    decided: Vec<Decided>,
     /// The cycle whose relevant pairs are written.
     written: Option<u32>,
+}
+
+/// What an arm's hosts decided in this cycle.
+#[derive(Debug, Clone, Default)]
+struct Decided {
+    decisions: Vec<HostDecision>,
+    demands: Vec<DemandDecision>,
+    /// Contributors after it.
+    contributors: Vec<u64>,
 }
 
 impl Recorder {
@@ -59,6 +67,8 @@ impl Recorder {
                             | Strategy::CoverageOnly
                             | Strategy::Conditional
                             | Strategy::ConditionalRisk
+                            | Strategy::Demand
+                            | Strategy::DemandDigest
                     ),
                 })
                 .collect(),
@@ -75,6 +85,7 @@ impl Recorder {
             target: scenario.protocol.target,
             measured_from_us: (options.warmup_s * 1e6).round() as i64,
             program: format!("covey {}", env!("CARGO_PKG_VERSION")),
+            run: String::new(),
         };
         Ok(Self {
             writer: Writer::create(path, &header, &prepared.map)?,
@@ -83,9 +94,16 @@ impl Recorder {
             step: 0,
             vehicles: Vec::new(),
             rows: Vec::new(),
-            decided: vec![Default::default(); arms.len()],
+            decided: vec![Decided::default(); arms.len()],
             written: None,
         })
+    }
+
+    /// Notes the results that it belongs to, by their fingerprint.
+    #[must_use]
+    pub fn of_run(mut self, fingerprint: &str) -> Self {
+        self.writer.of_run(fingerprint);
+        self
     }
 
     /// Writes what is left and gives the file its name.
@@ -128,8 +146,8 @@ impl Recorder {
                 roles[at] = role;
             }
         };
-        let (decisions, contributors) = &self.decided[arm];
-        for decision in decisions {
+        let decided = &self.decided[arm];
+        for decision in &decided.decisions {
             raise(decision.snapshot.host.0, Role::Host);
             for agent in &decision.snapshot.agents {
                 if agent.role == Standing::Candidate {
@@ -137,11 +155,17 @@ impl Recorder {
                 }
             }
         }
-        for &id in contributors {
+        for demand in &decided.demands {
+            raise(demand.snapshot.host.0, Role::Host);
+            for candidate in &demand.snapshot.problem.candidates {
+                raise(candidate.id.0, Role::Candidate);
+            }
+        }
+        for &id in &decided.contributors {
             raise(id, Role::Contributor);
         }
         // Where senders decide themselves, whoever reported in this cycle contributes.
-        if decisions.is_empty() {
+        if decided.decisions.is_empty() && decided.demands.is_empty() {
             for delivery in view.deliveries {
                 if delivery.kind == MessageKind::Report {
                     raise(u64::from(delivery.sender), Role::Contributor);
@@ -154,9 +178,10 @@ impl Recorder {
 
 impl Observer for Recorder {
     fn step(&mut self, view: &StepView<'_>) {
-        for (decisions, contributors) in &mut self.decided {
-            decisions.clear();
-            contributors.clear();
+        for decided in &mut self.decided {
+            decided.decisions.clear();
+            decided.demands.clear();
+            decided.contributors.clear();
         }
         self.step = view.step;
         self.vehicles.clear();
@@ -179,17 +204,28 @@ impl Observer for Recorder {
     }
 
     fn decision(&mut self, arm: usize, view: &HostView<'_>) {
-        let Some((decisions, contributors)) = self.decided.get_mut(arm) else {
+        let Some(decided) = self.decided.get_mut(arm) else {
             return;
         };
-        contributors.extend(view.contributors.iter().map(|id| id.0));
-        if let Some(snapshot) = &view.snapshot {
-            decisions.push(HostDecision {
-                tile: [view.tile.tx, view.tile.ty],
-                snapshot: snapshot.clone(),
+        let tile = [view.tile.tx, view.tile.ty];
+        let contributors = view.contributors.iter().map(|id| id.0);
+        decided.contributors.extend(contributors);
+        match &view.shown {
+            Some(Shown::Coverage(snapshot)) => decided.decisions.push(HostDecision {
+                tile,
+                snapshot: (**snapshot).clone(),
                 changes: view.decision.changes.clone(),
                 binding: view.decision.binding,
-            });
+            }),
+            Some(Shown::Demand(shown)) => {
+                let (snapshot, selection) = &**shown;
+                decided.demands.push(DemandDecision {
+                    tile,
+                    snapshot: snapshot.clone(),
+                    picks: selection.picks.iter().map(|picked| picked.pick).collect(),
+                });
+            }
+            None => {}
         }
     }
 
@@ -212,8 +248,10 @@ impl Observer for Recorder {
                 knowledge: view.known.to_vec(),
                 deliveries: view.deliveries.to_vec(),
             };
-            let decisions = std::mem::take(&mut this.decided[arm].0);
-            this.writer.arm_cycle(arm, record, &decisions)
+            let decisions = std::mem::take(&mut this.decided[arm].decisions);
+            this.writer.arm_cycle(arm, record, &decisions)?;
+            let demands = std::mem::take(&mut this.decided[arm].demands);
+            this.writer.demands(arm, &demands)
         });
     }
 }

@@ -10,14 +10,18 @@ use covey_protocol::AgentId;
 use covey_protocol::admission::{
     Action, Because, Binding, Change, Factors, Role as Standing, Rules,
 };
-use covey_protocol::grid::Cell;
+use covey_protocol::demand::select::{Candidate, Listener, Need, Object, Problem, Selection};
+use covey_protocol::demand::snapshot::DemandSnapshot;
+use covey_protocol::grid::{Cell, Position};
+use covey_protocol::ids::ObjectId;
+use covey_protocol::link::LinkQuality;
 use covey_protocol::snapshot::{Agent, Snapshot};
 use covey_world::network::{Building, Edge, EdgeIx, EdgeKind, Lane};
 use covey_world::{Body, Map, Point, Polyline, VehicleId, VehicleState};
 
 use super::{
-    ArmCycle, ArmHeader, Delivery, Grid, Header, HostDecision, Knowledge, MessageKind, OwnSight,
-    RecordingError, Relation, Relevant, Role, Source, Summary, Writer,
+    ArmCycle, ArmHeader, Delivery, DemandDecision, Grid, Header, HostDecision, Knowledge,
+    MessageKind, OwnSight, RecordingError, Relation, Relevant, Role, Source, Summary, Writer,
 };
 use crate::outcome::{self, CycleRow, Deficit};
 
@@ -72,6 +76,7 @@ pub fn write(path: &Path, plan: &Plan) -> Result<Summary, RecordingError> {
         target: 0.3,
         measured_from_us: 0,
         program: format!("covey {}", env!("CARGO_PKG_VERSION")),
+        run: String::new(),
     };
     let mut writer = Writer::create(path, &header, &map(length))?;
     let mut arms: Vec<MadeUp> = plan.arms.iter().map(|name| MadeUp::new(name)).collect();
@@ -85,8 +90,9 @@ pub fn write(path: &Path, plan: &Plan) -> Result<Summary, RecordingError> {
             let pairs = relevant(&vehicles);
             writer.relevance(&pairs)?;
             for (number, arm) in arms.iter_mut().enumerate() {
-                let (record, decisions) = arm.cycle(cycle, &vehicles, &pairs, length);
+                let (record, decisions, demands) = arm.cycle(cycle, &vehicles, &pairs, length);
                 writer.arm_cycle(number, record, &decisions)?;
+                writer.demands(number, &demands)?;
             }
         }
     }
@@ -262,6 +268,91 @@ fn visible(v: &VehicleState) -> Vec<Cell> {
     cells
 }
 
+/// What the host of a decision would choose by demand: the relevant pairs around it are the needs.
+fn demand(
+    decision: &HostDecision,
+    vehicles: &[VehicleState],
+    pairs: &[Relevant],
+) -> DemandDecision {
+    let host = decision.snapshot.host;
+    let at = |id: u64| {
+        let place = vehicles[id as usize].position;
+        Position::new(place.x, place.y)
+    };
+    let mut ids: Vec<u64> = decision.snapshot.agents.iter().map(|a| a.id.0).collect();
+    ids.push(host.0);
+    ids.sort_unstable();
+    let near: Vec<&Relevant> = pairs
+        .iter()
+        .filter(|pair| ids.binary_search(&u64::from(pair.vehicle)).is_ok())
+        .filter(|pair| pair.sight != OwnSight::Visible)
+        .collect();
+    let mut wanted: Vec<u64> = near.iter().map(|pair| u64::from(pair.object)).collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    let number = |ids: &[u64], id: u32| ids.binary_search(&u64::from(id)).unwrap_or(0) as u32;
+    let mut needs: Vec<Need> = near
+        .iter()
+        .map(|pair| {
+            let key = [12, u64::from(pair.vehicle), u64::from(pair.object)];
+            Need {
+                listener: number(&ids, pair.vehicle),
+                object: number(&wanted, pair.object),
+                now: share(&key),
+                next: share(&key).max(0.5),
+            }
+        })
+        .collect();
+    needs.sort_by_key(|need| (need.object, need.listener));
+    let objects = wanted.iter().map(|&id| Object {
+        id: ObjectId(id),
+        silent: !equipped(id as u32),
+        repeat_bytes: (!hash(&[13, id]).is_multiple_of(3)).then_some(35.0),
+    });
+    let candidates = ids.iter().filter(|&&id| id != host.0).map(|&id| {
+        let views = (0u32..).zip(&wanted);
+        let views = views.filter(|&(_, &o)| o != id && at(o).distance(at(id)) < SIGHT / 2.0);
+        Candidate {
+            id: AgentId(id),
+            position: at(id),
+            command: 0.9,
+            bonus: 0.1 * (hash(&[14, id]) % 4) as f64,
+            extra_bytes: 0.0,
+            views: views
+                .map(|(k, &o)| (k, 0.5 + 0.5 * share(&[15, id, o])))
+                .collect(),
+        }
+    });
+    let problem = Problem {
+        budget_bytes: decision.snapshot.rules.allowance * 48_400.0,
+        base_bytes: 121.0,
+        report_bytes: 160.0,
+        object_bytes: 35.0,
+        requested_bytes: 3.0,
+        threshold: 0.3,
+        least_gain: 0.02,
+        request_factor: Some(3.0),
+        host: at(host.0),
+        links: LinkQuality::fixed(&[0.97, 0.95, 0.9, 0.85, 0.75, 0.6]),
+        listeners: ids
+            .iter()
+            .map(|&id| Listener {
+                id: AgentId(id),
+                position: at(id),
+            })
+            .collect(),
+        objects: objects.collect(),
+        needs,
+        candidates: candidates.collect(),
+    };
+    let chosen = Selection::choose(&problem);
+    DemandDecision {
+        tile: decision.tile,
+        snapshot: DemandSnapshot { host, problem },
+        picks: chosen.picks.iter().map(|picked| picked.pick).collect(),
+    }
+}
+
 struct MadeUp {
     name: String,
     allowance: f64,
@@ -293,7 +384,7 @@ impl MadeUp {
         vehicles: &[VehicleState],
         pairs: &[Relevant],
         length: f64,
-    ) -> (ArmCycle, Vec<HostDecision>) {
+    ) -> (ArmCycle, Vec<HostDecision>, Vec<DemandDecision>) {
         let mut record = ArmCycle {
             cycle,
             roles: vehicles
@@ -344,7 +435,15 @@ impl MadeUp {
         for tx in 0..count {
             self.tile(tx, cycle, vehicles, pairs, &mut record, &mut decisions);
         }
-        (record, decisions)
+        let mut demands = Vec::new();
+        if self.name.starts_with("demand") {
+            demands = decisions
+                .iter()
+                .map(|decision| demand(decision, vehicles, pairs))
+                .collect();
+            decisions.clear();
+        }
+        (record, decisions, demands)
     }
 
     fn tile(

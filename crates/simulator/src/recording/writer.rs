@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use covey_world::{Map, VehicleId, VehicleState};
 
 use super::bytes::Fault;
-use super::decisions::Encoder;
-use super::file::{self, Entry, Kind, MAX_BLOCK, MAX_BLOCKS};
+use super::file::{self, Entry, KINDS, Kind, MAX_BLOCK, MAX_BLOCKS};
 use super::manifest::{self, Curve, Header, Manifest, TileCurve, VehicleHeader};
+use super::values::Encoder;
 use super::{
-    ArmCycle, CHUNK_CYCLES, CycleRelevance, HostDecision, Placed, RecordingError, Relevant,
-    StepRecord, cycles, motion,
+    ArmCycle, CHUNK_CYCLES, CycleRelevance, DemandDecision, HostDecision, Placed, RecordingError,
+    Relevant, StepRecord, cycles, decisions, demands, motion,
 };
 
 /// What was written.
@@ -24,7 +24,7 @@ pub struct Summary {
     /// Its size in bytes.
     pub bytes: u64,
     /// Packed bytes by kind of block, in the order of [`Kind`].
-    pub by_kind: [u64; 7],
+    pub by_kind: [u64; KINDS],
     /// Recorded steps.
     pub steps: u32,
     /// Evaluated cycles.
@@ -60,6 +60,7 @@ pub struct Writer {
 struct Pending {
     cycles: Vec<ArmCycle>,
     decisions: Encoder,
+    demands: Encoder,
     /// Every tile, since the beginning of the run.
     tiles: BTreeMap<[i32; 2], Curve>,
 }
@@ -124,6 +125,11 @@ impl Writer {
         writer.raw(&file::VERSION.to_le_bytes())?;
         writer.block(Kind::World, 0, 0, manifest::world_json(map).as_bytes())?;
         Ok(writer)
+    }
+
+    /// Notes the fingerprint of the results that the recording belongs to.
+    pub(super) fn of_run(&mut self, fingerprint: &str) {
+        self.header.run = fingerprint.to_string();
     }
 
     /// Records where everyone is at step number `step` (time over step length). `equipped` is asked once a vehicle.
@@ -246,9 +252,28 @@ impl Writer {
             own.add(row, 1.0, 1.0);
         }
         for decision in decisions {
-            pending.decisions.push(present, decision);
+            decisions::push(&mut pending.decisions, present, decision);
         }
         pending.cycles.push(cycle);
+        Ok(())
+    }
+
+    /// Records what hosts of arm number `arm` chose by demand in the cycle of the last step.
+    ///
+    /// # Errors
+    /// No such arm, or no step came before.
+    pub fn demands(
+        &mut self,
+        arm: usize,
+        decisions: &[DemandDecision],
+    ) -> Result<(), RecordingError> {
+        let present = self.present_cycle()?;
+        let count = self.arms.len();
+        let pending = self.arms.get_mut(arm);
+        let pending = pending.ok_or_else(|| misuse(format!("arm {arm} of {count}")))?;
+        for decision in decisions {
+            demands::push(&mut pending.demands, present, decision);
+        }
         Ok(())
     }
 
@@ -268,6 +293,9 @@ impl Writer {
                 .collect();
             let json = serde_json::to_vec(&tiles).map_err(|error| misuse(error.to_string()))?;
             self.block(Kind::Tiles, arm as u16, 0, &json)?;
+            let json =
+                serde_json::to_vec(&self.curves[arm]).map_err(|error| misuse(error.to_string()))?;
+            self.block(Kind::Curve, arm as u16, 0, &json)?;
         }
         let manifest = Manifest {
             schema: manifest::SCHEMA.to_string(),
@@ -278,12 +306,11 @@ impl Writer {
             first_cycle: self.first_cycle.unwrap_or(0),
             cycles: self.cycles,
             vehicles: std::mem::take(&mut self.vehicles).into_values().collect(),
-            curves: std::mem::take(&mut self.curves),
         };
         let json = serde_json::to_vec(&manifest).map_err(|error| misuse(error.to_string()))?;
         self.block(Kind::Manifest, 0, 0, &json)?;
         let mut index = Vec::with_capacity(self.index.len() * file::ENTRY);
-        let mut by_kind = [0; 7];
+        let mut by_kind = [0; KINDS];
         for entry in &self.index {
             entry.put(&mut index);
             by_kind[entry.kind as usize] += u64::from(entry.packed);
@@ -343,6 +370,11 @@ impl Writer {
             if !decisions.is_empty() {
                 let bytes = decisions.finish();
                 self.block(Kind::Decisions, arm as u16, chunk, &bytes)?;
+            }
+            let demands = std::mem::take(&mut self.arms[arm].demands);
+            if !demands.is_empty() {
+                let bytes = demands.finish();
+                self.block(Kind::Demands, arm as u16, chunk, &bytes)?;
             }
         }
         Ok(())

@@ -16,6 +16,8 @@ use std::ops::Range;
 
 /// Bins of bearing: far down the road, neighbours and fronts of buildings lie close together.
 const BINS: usize = prospect::BINS;
+/// Bins in which links lie: those of the eastern half plane, borders included.
+const EAST: usize = BINS / 2 + 1;
 /// Steps of distance by which vehicles of a height are ranked.
 const LEVELS: usize = 16;
 /// Vehicles are ranked by height, then by distance; a power of two.
@@ -146,7 +148,7 @@ impl LinkScratch {
             let distance_squared = along.dot(along);
             let hidden = horizon.enclosed
                 || match prospect {
-                    Some(prospect) => prospect.blocks(buildings, from, along, distance_squared, at),
+                    Some(prospect) => prospect.blocks(buildings, from, along, distance, at),
                     None => horizon.blocks(buildings, from, along, distance, at),
                 }
                 || horizon
@@ -250,7 +252,7 @@ impl LinkScratch {
         let words = self.staged.len().div_ceil(64);
         self.words = words;
         self.sets.clear();
-        self.sets.resize(words * BINS, 0);
+        self.sets.resize(words * EAST, 0);
         self.hiders.clear();
         self.hiders.resize(self.staged.len(), Hider::default());
         for staged in &self.staged {
@@ -269,9 +271,9 @@ impl LinkScratch {
                     at += words;
                 }
             };
-            enter(first..end.min(BINS));
+            enter(first..end.min(EAST));
             if end > BINS {
-                enter(0..end - BINS);
+                enter(0..(end - BINS).min(EAST));
             }
         }
     }

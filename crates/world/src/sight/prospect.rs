@@ -40,13 +40,11 @@ pub(crate) const TILE_RIM: f64 = 7.0;
 /// What can matter from a square.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Prospect {
-    /// By bin: the square of the distance below which no wall stands, rounded down.
-    near: Box<[f32]>,
-    /// By bin: the square of the distance beyond which all is hidden, rounded up.
-    cover: Box<[f32]>,
-    /// Where the walls of each bin begin, and the end of the last.
-    begin: Box<[u32]>,
-    /// Walls of simple footprints that are high enough and not hidden, by bin.
+    /// By bin.
+    bounds: Box<[Bounds]>,
+    /// By bin, and one more that ends the walls of the last.
+    bins: Box<[Bin]>,
+    /// Walls of simple footprints that are high enough and not hidden, by bin; without the nearest of each.
     walls: Box<[u32]>,
     /// Footprints that are too low, cross themselves or are too wide for the grid.
     pub others: Box<[u32]>,
@@ -58,6 +56,43 @@ pub(crate) struct Prospect {
     max: Point,
     /// The cells that are not hidden from the whole square, for the first grid that was asked about.
     cells: OnceLock<OpenCells>,
+}
+
+/// Steps of distance per metre. [`LONGEST_RANGE`] fits.
+const STEPS_PER_METRE: f64 = 64.0;
+
+/// What most lines in a bin need, and no more: prospects together are far larger than the processor's caches. In steps of
+/// distance; the greatest number stands for never.
+#[derive(Debug, Clone, Copy)]
+struct Bounds {
+    /// Below this no wall stands; rounded down.
+    near: u16,
+    /// Beyond this all is hidden; rounded up.
+    cover: u16,
+}
+
+impl Bounds {
+    /// From inverse distances; 0 for never.
+    fn new(near: f64, cover: f64) -> Self {
+        // Casts keep to the limits of the type.
+        Self {
+            near: (STEPS_PER_METRE / near * (1.0 - MARGIN)) as u16,
+            cover: if cover > 0.0 {
+                (STEPS_PER_METRE / cover * (1.0 + MARGIN)).ceil() as u16
+            } else {
+                u16::MAX
+            },
+        }
+    }
+}
+
+/// The walls of a bin.
+#[derive(Debug, Clone, Copy)]
+struct Bin {
+    /// The nearest; no wall has this number if there is none.
+    first: u32,
+    /// Where the others begin.
+    begin: u32,
 }
 
 /// Cells of a grid, in scan order.
@@ -199,35 +234,49 @@ impl Prospects {
         }
         let mut nearest = [0.0; BINS];
         let mut listed: Vec<(u16, f64, u32)> = Vec::new();
+        let mut ends = [0_u32; BINS];
         for (wall, glimpse) in &glimpses {
             glimpse.touch(borders, |bin, inverse| {
                 if inverse >= cover[bin] {
                     nearest[bin] = greater(nearest[bin], inverse);
+                    ends[bin] += 1;
                     listed.push((bin as u16, inverse, *wall));
                 }
             });
         }
-        // In each bin the nearest first: of the walls that block a line, it is found soonest.
-        listed.sort_unstable_by(|a, b| {
-            (a.0.cmp(&b.0))
-                .then(b.1.total_cmp(&a.1))
-                .then(a.2.cmp(&b.2))
+        let mut sum = 0;
+        for end in &mut ends {
+            sum += std::mem::replace(end, sum);
+        }
+        let mut by_bin = vec![(0.0, 0); listed.len()];
+        for (bin, inverse, wall) in listed {
+            let end = &mut ends[usize::from(bin)];
+            by_bin[*end as usize] = (inverse, wall);
+            *end += 1;
+        }
+        let mut bins = Vec::with_capacity(BINS + 1);
+        let mut walls = Vec::with_capacity(by_bin.len());
+        let mut begin = 0;
+        for end in ends {
+            let walls_here = &mut by_bin[begin..end as usize];
+            begin = end as usize;
+            // The nearest first: of the walls that block a line, it is found soonest.
+            walls_here.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            bins.push(Bin {
+                first: walls_here.first().map_or(u32::MAX, |&(_, wall)| wall),
+                begin: walls.len() as u32,
+            });
+            walls.extend(walls_here.iter().skip(1).map(|&(_, wall)| wall));
+        }
+        bins.push(Bin {
+            first: u32::MAX,
+            begin: walls.len() as u32,
         });
-        let begin = (0..=BINS)
-            .map(|bin| listed.partition_point(|&(b, ..)| usize::from(b) < bin) as u32)
-            .collect();
-        let squared = |inverse: f64| 1.0 / (inverse * inverse);
+        let bounds = nearest.iter().zip(&cover);
         let mut prospect = Prospect {
-            near: nearest
-                .iter()
-                .map(|&n| (squared(n) * (1.0 - MARGIN)) as f32)
-                .collect(),
-            cover: cover
-                .iter()
-                .map(|&c| (squared(c) * (1.0 + MARGIN)) as f32)
-                .collect(),
-            begin,
-            walls: listed.into_iter().map(|(.., wall)| wall).collect(),
+            bounds: bounds.map(|(&n, &c)| Bounds::new(n, c)).collect(),
+            bins: bins.into(),
+            walls: walls.into(),
             others: others.into(),
             around: around.into(),
             open: OpenTiles::default(),
@@ -258,25 +307,37 @@ impl Prospect {
         self.around.iter().any(holds)
     }
 
-    /// A wall stands between a point of the square and the one `along` away in bin `at`.
+    /// A wall stands between a point of the square and the one `along` away at `distance` in bin `at`.
     #[inline]
     pub(crate) fn blocks(
         &self,
         buildings: &Buildings,
         from: Point,
         along: Point,
-        distance_squared: f64,
+        distance: f64,
         at: usize,
     ) -> bool {
-        if distance_squared < f64::from(self.near[at]) {
+        let bounds = self.bounds[at];
+        let steps = distance * STEPS_PER_METRE;
+        if steps < f64::from(bounds.near) {
             return false;
         }
-        if distance_squared > f64::from(self.cover[at]) {
+        if steps > f64::from(bounds.cover) {
             return true;
         }
-        self.walls[self.begin[at] as usize..self.begin[at + 1] as usize]
-            .iter()
-            .any(|&wall| rule::enters(from, along, &buildings.walls[wall as usize]))
+        self.blocks_exactly(buildings, from, along, at)
+    }
+
+    fn blocks_exactly(&self, buildings: &Buildings, from: Point, along: Point, at: usize) -> bool {
+        let bin = &self.bins[at];
+        let enters = |wall: u32| {
+            let wall = buildings.walls.get(wall as usize);
+            wall.is_some_and(|wall| rule::enters(from, along, wall))
+        };
+        enters(bin.first)
+            || self.walls[bin.begin as usize..self.bins[at + 1].begin as usize]
+                .iter()
+                .any(|&wall| enters(wall))
     }
 
     /// All points of a convex set, given by its corners and the square of its distance, are hidden from all of the square.
@@ -285,7 +346,8 @@ impl Prospect {
             return false;
         }
         let bins = Bins::between(&self::corners(self.min, self.max), corners);
-        bins.all(|bin| distance_squared * (1.0 - MARGIN) > f64::from(self.cover[bin]))
+        let steps = distance_squared.sqrt() * (STEPS_PER_METRE * (1.0 - MARGIN));
+        bins.all(|bin| steps > f64::from(self.bounds[bin].cover))
     }
 
     fn open_tiles(&self, range: f64, east: bool) -> OpenTiles {

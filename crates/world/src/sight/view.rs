@@ -124,7 +124,7 @@ impl<'s> View<'s> {
     ) -> bool {
         let buildings = &self.observed.sight.buildings;
         let hidden = match self.prospect {
-            Some(prospect) => prospect.blocks(buildings, self.from, along, along.dot(along), at),
+            Some(prospect) => prospect.blocks(buildings, self.from, along, distance, at),
             None => self.scratch.horizon.blocks(
                 buildings,
                 self.from,

@@ -1,0 +1,83 @@
+// What opening a recording and playing it cost in a real browser.
+// usage: node opening.mjs NPM_FOLDER URL SECOND... (seconds from the beginning of the recording)
+// Prints one line of JSON per second: wall time from the address to the first picture with everything of its moment in it, processor
+// time of the page's thread up to then (all of it, and scripts alone), requests and bytes. Then one line about playing with a host selected.
+import { accessSync, constants } from "node:fs";
+import { createRequire } from "node:module";
+import { delimiter, join, resolve } from "node:path";
+
+const [npm, url, ...seconds] = process.argv.slice(2);
+const { chromium } = createRequire(resolve(npm, "package.json"))("playwright-core");
+
+function program(name) {
+  for (const path of (process.env.PATH ?? "").split(delimiter)) {
+    const file = join(path, name);
+    try {
+      accessSync(file, constants.X_OK);
+      return file;
+    } catch {
+      // Not here.
+    }
+  }
+  throw new Error(`${name} is not on the PATH; cargo xtask test setup installs it`);
+}
+
+const browser = await chromium.launch({ executablePath: program("chromium"), args: ["--no-sandbox"] });
+const round = (x) => Math.round(x * 10) / 10;
+
+async function metrics(session) {
+  const { metrics } = await session.send("Performance.getMetrics");
+  return Object.fromEntries(metrics.map((m) => [m.name, m.value * 1000]));
+}
+
+try {
+  const manifest = await (await fetch(`${url}api/0/manifest`)).json();
+  const start = (manifest.first_step * manifest.step_us) / 1e6;
+  for (const second of seconds.map(Number)) {
+    const context = await browser.newContext({ viewport: { width: 1366, height: 768 } });
+    const page = await context.newPage();
+    const session = await context.newCDPSession(page);
+    await session.send("Performance.enable", { timeDomain: "threadTicks" });
+    let [requests, bytes] = [0, 0];
+    page.on("response", async (answer) => {
+      requests++;
+      bytes += Number((await answer.allHeaders())["content-length"] ?? 0);
+    });
+    await page.goto(`${url}?t=${start + second}`);
+    await page.waitForFunction(() => window.covey?.shownMs > 0, undefined, { polling: 10 });
+    const used = await metrics(session);
+    const { shown, marks } = await page.evaluate(() => ({
+      shown: window.covey.shownMs,
+      marks: Object.fromEntries(performance.getEntriesByType("mark").map((m) => [m.name, Math.round(m.startTime)])),
+    }));
+    console.log(
+      JSON.stringify({
+        second,
+        shown_ms: round(shown),
+        page_cpu_ms: round(used.TaskDuration),
+        script_cpu_ms: round(used.ScriptDuration),
+        requests,
+        kilobytes: round(bytes / 1000),
+        marks,
+      }),
+    );
+    await context.close();
+  }
+  const context = await browser.newContext({ viewport: { width: 1366, height: 768 } });
+  const page = await context.newPage();
+  await page.goto(url);
+  await page.waitForFunction(() => window.covey?.hosts().length > 0);
+  await page.locator("body").press("n");
+  await page.locator("body").press("0");
+  await page.locator("body").press(" ");
+  const session = await context.newCDPSession(page);
+  await session.send("Performance.enable", { timeDomain: "threadTicks" });
+  const script = async () => [(await metrics(session)).ScriptDuration, await page.evaluate(() => window.covey.drawn)];
+  await page.waitForTimeout(500);
+  const [from, drawnFrom] = await script();
+  await page.waitForTimeout(8000);
+  const [to, drawnTo] = await script();
+  console.log(JSON.stringify({ vehicles: manifest.vehicles.length, frames: drawnTo - drawnFrom, script_cpu_ms_per_frame: round((to - from) / (drawnTo - drawnFrom)) }));
+} finally {
+  await browser.close();
+}
