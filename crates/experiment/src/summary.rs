@@ -98,7 +98,7 @@ impl From<Option<Estimate>> for Difference {
             mean: estimate.map(|e| e.mean),
             lo: estimate.map(|e| e.lo),
             hi: estimate.map(|e| e.hi),
-            includes_zero: estimate.map(stats::Estimate::includes_zero),
+            includes_zero: estimate.map(Estimate::includes_zero),
         }
     }
 }

@@ -65,12 +65,12 @@ const BEYOND: [Source; 2] = [
     source(
         "beyond",
         "built-in",
-        "cargo run --release -- run scenarios/tamagawa/scenario.toml --arm ... --out out/beyond",
+        "cargo run --release -- reproduce --beyond",
     ),
     source(
         "beyond-sumo",
         "SUMO",
-        "cargo run --release -- run scenarios/tamagawa/scenario.toml --traffic sumo --arm ... --out out/beyond-sumo",
+        "cargo run --release -- reproduce --beyond --traffic sumo",
     ),
 ];
 const CRITICAL: Source = source(
@@ -243,6 +243,7 @@ impl Gathered {
         }
         if !all.is_empty() {
             self.part("beyond", runs::arms(&all));
+            self.part("beyond-paired", runs::paired(&all));
         }
         Ok(())
     }

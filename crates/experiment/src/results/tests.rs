@@ -30,6 +30,7 @@ fn repository(name: &str) -> Folder {
         "density-penetration",
         "critical-density",
         "beyond",
+        "beyond-paired",
     ];
     let text: String = names.iter().map(|name| part(name)).collect();
     fs::write(

@@ -16,11 +16,14 @@ struct Sums {
     over: u64,
 }
 
+/// Sums by tile column and row.
+type ByTile = BTreeMap<(i64, i64), Sums>;
+
 /// The tiles of every arm.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tiles {
     /// In the order of the table.
-    arms: Vec<(String, BTreeMap<(i64, i64), Sums>)>,
+    arms: Vec<(String, ByTile)>,
 }
 
 impl Tiles {
@@ -48,7 +51,7 @@ impl Tiles {
         let at = match self.arms.iter().rposition(|(name, _)| name == arm) {
             Some(at) => at,
             None => {
-                self.arms.push((arm.to_string(), BTreeMap::new()));
+                self.arms.push((arm.to_string(), ByTile::new()));
                 self.arms.len() - 1
             }
         };
