@@ -98,7 +98,7 @@ pub struct DemandOptions {
     pub bonus_per_s: f64,
     /// After this many seconds the bonus grows no further. Default 5.
     pub bonus_limit_s: f64,
-    /// A pick is worth at least this. Default 0.02 needs.
+    /// A pick is worth at least this. Default 0.1 needs: for less, the loss that its bytes cause elsewhere is greater.
     pub least_gain: f64,
     /// Objects that beacon are reported only at the host's request; a request must be worth so many times the gain per byte
     /// of the last pick. Default 3; none lets contributors judge by themselves.
@@ -146,7 +146,7 @@ impl Default for DemandOptions {
             report_stale_s: 0.45,
             bonus_per_s: 0.1,
             bonus_limit_s: 5.0,
-            least_gain: 0.02,
+            least_gain: 0.1,
             request_factor: Some(3.0),
             target: None,
             views: Views::SightLines,
