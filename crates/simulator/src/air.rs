@@ -379,11 +379,12 @@ impl BeaconLanes {
         for ((&place, &bits), link) in places.iter().zip(&self.hits).zip(links) {
             let distance = f64::from(link.distance_m);
             let bin = ((distance / DISTANCE_BIN_M) as usize).min(DISTANCE_BINS - 1);
+            let heard = self.heard.at_each(sender, place, bits);
             for (lane, statistics) in self.statistics.iter_mut().enumerate() {
                 statistics.reception[bin][0] += 1;
                 if bits >> lane & 1 != 0 {
                     statistics.reception[bin][1] += 1;
-                    let before = self.heard.at(sender, place, lane);
+                    let before = heard[lane];
                     if before > 0 {
                         let gap = f64::from(stamp - before) * STEP_S;
                         statistics.gaps[bin].add(gap);

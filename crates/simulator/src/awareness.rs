@@ -6,6 +6,8 @@
 
 use std::collections::VecDeque;
 
+use covey_radio::LANES;
+
 /// Steps are kept in 16 bits; the run moves its origin before they run out. Zero stands for never.
 pub(crate) type Stamp = u16;
 
@@ -128,6 +130,31 @@ impl BeaconHistory {
             }
         }
         0
+    }
+
+    /// The same for all lanes of `wanted` at once; 0 for the others.
+    pub(crate) fn at_each(&self, sender: u32, receiver: u32, mut wanted: u16) -> [Stamp; LANES] {
+        let mut newest = [0; LANES];
+        for interval in &self.intervals {
+            if wanted == 0 {
+                break;
+            }
+            let Some(&(stamp, begin, end)) = interval.rows.get(sender as usize) else {
+                continue;
+            };
+            let row = begin as usize..end as usize;
+            if stamp > 0
+                && let Ok(at) = interval.receivers[row.clone()].binary_search(&receiver)
+            {
+                let mut found = interval.masks[row][at] & wanted;
+                wanted &= !found;
+                while found != 0 {
+                    newest[found.trailing_zeros() as usize] = stamp;
+                    found &= found - 1;
+                }
+            }
+        }
+        newest
     }
 
     /// Forgets a place, as sender and as receiver.
@@ -388,6 +415,16 @@ mod tests {
         history.push(2, 7, &[0, 3], &[0b10, 0b00]);
         assert_eq!([history.at(2, 0, 0), history.at(2, 0, 1)], [5, 7]);
         assert_eq!([history.at(2, 3, 0), history.at(2, 1, 0)], [5, 0]);
+        for (receiver, wanted) in [(0, 0b11), (0, 0b10), (3, 0b01), (1, 0b11)] {
+            for (lane, &at) in history.at_each(2, receiver, wanted).iter().enumerate() {
+                let expected = if wanted >> lane & 1 != 0 {
+                    history.at(2, receiver, lane)
+                } else {
+                    0
+                };
+                assert_eq!(at, expected, "{receiver} {lane}");
+            }
+        }
         history.clear(3);
         assert_eq!([history.at(2, 3, 0), history.at(2, 0, 0)], [0, 5]);
         history.begin_interval(4, 2);

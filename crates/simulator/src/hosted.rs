@@ -378,23 +378,24 @@ impl Hosted {
                 }
                 continue;
             }
+            if !contributor.is_admitted() {
+                // It has nothing to send, whatever it senses.
+                while contributor.poll_output().is_some() {}
+                continue;
+            }
             let objects = spoken.sensed(shared, slot);
             if let Some(content) = &mut self.content {
-                // A tick without anything to say lets leases run out; nothing is sent.
-                let mut chosen = Vec::new();
-                if contributor.is_admitted() {
-                    let requested = contributor.requested();
-                    chosen = content.choose(
-                        shared,
-                        &self.parameters,
-                        heard,
-                        told,
-                        lane,
-                        slot,
-                        objects,
-                        &requested,
-                    );
-                }
+                let requested = contributor.requested();
+                let chosen = content.choose(
+                    shared,
+                    &self.parameters,
+                    heard,
+                    told,
+                    lane,
+                    slot,
+                    objects,
+                    &requested,
+                );
                 contributor.handle_input(
                     now,
                     Input::Sensed {

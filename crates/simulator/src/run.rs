@@ -357,6 +357,8 @@ impl<'p> Run<'p> {
         let yardstick = |run: &ArmRun| matches!(run.kind, Kind::Omniscient(_));
         let soon = step + self.shared.prepared.timeline.cycle >= self.warmup;
         let evaluate = measured || soon && self.arms.iter().any(yardstick);
+        // Nobody remembers for longer what it saw.
+        self.shared.everyone_looks = step + self.shared.prepared.timeline.soft_state >= self.warmup;
         if self.shared.advance(step, evaluate) {
             for run in &mut self.arms {
                 run.told.each(rebase);

@@ -190,6 +190,8 @@ pub(crate) struct Shared<'p> {
     pub(crate) with_cells: bool,
     /// Neither sight nor links are wanted.
     pub(crate) blind: bool,
+    /// What vehicles without a radio see matters: they have no part in a run, only in one of its measures.
+    pub(crate) everyone_looks: bool,
     pub(crate) links: Links,
     pub(crate) beaconing: Beaconing,
     /// Fading by unordered pair.
@@ -246,6 +248,7 @@ impl<'p> Shared<'p> {
             sensed_by_any: Vec::new(),
             with_cells,
             blind: false,
+            everyone_looks: true,
             links: Links::default(),
             beaconing: Beaconing::default(),
             fading: PairMemory::default(),
@@ -439,7 +442,7 @@ impl<'p> Shared<'p> {
         self.cells.items.clear();
         for slot in 0..self.slots.len() {
             let at = self.index[slot];
-            if at != NO_SLOT {
+            if at != NO_SLOT && (self.everyone_looks || self.participant[slot]) {
                 let mut view = observed.view(at, &mut self.scratch);
                 view.objects(&mut buffers.objects);
                 if self.with_cells && self.participant[slot] {

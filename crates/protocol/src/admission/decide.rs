@@ -38,6 +38,8 @@ struct Evidence {
     certain: Vec<u16>,
     /// Probability that all the other sources miss it.
     miss: Vec<f64>,
+    /// Probability that all sources miss it, once all were added.
+    open: Vec<f64>,
 }
 
 /// What a view of each cell is worth to a candidate.
@@ -130,6 +132,7 @@ impl Admission {
         self.members.clear();
         self.members.extend(context.given_members());
         context.gather(&mut self.given, &self.members);
+        self.given.close();
         self.map.clear();
         self.map.extend(
             problem
@@ -234,10 +237,8 @@ impl Admission {
         let Self { given, own, .. } = self;
         own.clear();
         own.extend(contributor.cells.iter().map(|&cell| map[cell as usize]));
-        // Zero where anyone covers the cell for certain: the same as `novelty`, without a branch.
-        let sources = given.certain.iter().zip(&given.miss);
-        for (m, (&certain, &miss)) in map.iter_mut().zip(sources) {
-            let open = if certain > 0 { 0.0 } else { miss };
+        // The same as `novelty`, several cells at a time.
+        for (m, &open) in map.iter_mut().zip(&given.open) {
             *m = 1.0 - (1.0 - decay * *m) * open;
         }
         for (&cell, &prior) in contributor.cells.iter().zip(own.iter()) {
@@ -657,6 +658,14 @@ impl Evidence {
                 self.miss[cell as usize] *= 1.0 - c;
             }
         }
+    }
+
+    /// All sources were added.
+    fn close(&mut self) {
+        self.open.clear();
+        let sources = self.certain.iter().zip(&self.miss);
+        self.open
+            .extend(sources.map(|(&certain, &miss)| if certain > 0 { 0.0 } else { miss }));
     }
 
     /// 1 - M, given the aged prior.
