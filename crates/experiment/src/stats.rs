@@ -5,6 +5,8 @@
 //! of a resample is a function of (resample, place) alone: every statistic over the same number of seeds sees the same
 //! resamples, results do not depend on order or threads, and run again they are the same.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use serde::{Deserialize, Serialize};
 
 /// Resamples of an interval.
@@ -70,6 +72,23 @@ fn drawn(resample: u64, place: usize, n: usize) -> usize {
     ((u128::from(bits) * n as u128) >> 64) as usize
 }
 
+/// The seeds of all resamples of `n`, one resample after the other. Every statistic needs them, so the last ones are kept.
+fn resamples(n: usize) -> Arc<[u32]> {
+    type Kept = Mutex<Option<(usize, Arc<[u32]>)>>;
+    static KEPT: Kept = Mutex::new(None);
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    match &*kept {
+        Some((of, seeds)) if *of == n => Arc::clone(seeds),
+        _ => {
+            let seeds: Arc<[u32]> = (0..RESAMPLES)
+                .flat_map(|resample| (0..n).map(move |place| drawn(resample, place, n) as u32))
+                .collect();
+            *kept = Some((n, Arc::clone(&seeds)));
+            seeds
+        }
+    }
+}
+
 /// The quantile `q` of sorted values, linear between neighbours: numpy's default.
 fn quantile(sorted: &[f64], q: f64) -> f64 {
     let at = q * (sorted.len() - 1) as f64;
@@ -96,9 +115,9 @@ pub fn estimates(
     statistics(&seeds, &mut means);
     let mut values = vec![f64::NAN; count];
     let mut resampled = vec![Vec::with_capacity(RESAMPLES as usize); count];
-    for resample in 0..RESAMPLES {
-        for (place, seed) in seeds.iter_mut().enumerate() {
-            *seed = drawn(resample, place, n);
+    for resample in resamples(n).chunks_exact(n) {
+        for (seed, &drawn) in seeds.iter_mut().zip(resample) {
+            *seed = drawn as usize;
         }
         values.fill(f64::NAN);
         statistics(&seeds, &mut values);
