@@ -14,6 +14,7 @@
 //! Calls that may change what [`Host::poll_output`] gives: `handle_input` with [`Input::Tick`] at or after the next decision
 //! (a broadcast and events), any other call only the next wake-up.
 
+mod costs;
 mod fused;
 mod members;
 
@@ -21,7 +22,7 @@ use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use crate::admission::{Admission, Candidate, Contributor, Problem, Rules, sum_columns};
+use crate::admission::{Admission, Candidate, Contributor, Problem, Rules};
 use crate::demand::associate::Association;
 use crate::grid::{Cell, Tile, Window};
 use crate::ids::{AgentId, ObjectId};
@@ -30,7 +31,7 @@ use crate::map::RoadMap;
 use crate::messages::{
     AgentState, Beacon, Broadcast, Content, Message, ObjectState, PathCell, Report,
 };
-use crate::parameters::{BroadcastSize, Parameters};
+use crate::parameters::Parameters;
 use crate::policy::{self, ConditionalCoverage, LastReport, Policy, Repeat, ScopeMember, View};
 use crate::price::Price;
 use crate::risk::RiskMap;
@@ -38,6 +39,7 @@ use crate::role::{Event, Input, Output};
 use crate::sorted::SortedMap;
 use crate::time::{Duration, Instant};
 
+use costs::{Costs, LastBroadcast};
 use fused::FusedState;
 use members::Member;
 
@@ -727,78 +729,6 @@ struct Speech {
     content: Content,
     requested: Vec<ObjectId>,
     repeat: Repeat,
-}
-
-/// How a broadcast differed from a full refresh.
-#[derive(Debug, Clone, Copy)]
-struct LastBroadcast {
-    /// Objects listed over those that a full refresh would have listed.
-    listed_share: f64,
-    /// Objects withdrawn.
-    withdrawn: f64,
-}
-
-impl Default for LastBroadcast {
-    /// A full refresh.
-    fn default() -> Self {
-        Self {
-            listed_share: 1.0,
-            withdrawn: 0.0,
-        }
-    }
-}
-
-impl LastBroadcast {
-    /// The broadcast that counts in this decision.
-    fn counted(self, size: BroadcastSize) -> Self {
-        match size {
-            BroadcastSize::FullRefresh => Self::default(),
-            BroadcastSize::LastCycle => self,
-        }
-    }
-}
-
-/// What a broadcast costs, and how many objects the host holds in each cell.
-struct Costs {
-    /// Bytes of the broadcast at the size that counts, without what is held through contributors alone.
-    base_bytes: f64,
-    /// Objects that a full refresh would list, cell by cell of the window, and how many of them count as new.
-    objects: Vec<[f64; 2]>,
-}
-
-impl Costs {
-    fn new(
-        parameters: &Parameters,
-        fused: &FusedState,
-        window: &Window,
-        map: &[f64],
-        counted: LastBroadcast,
-    ) -> Self {
-        let mut direct = 0.0;
-        let mut objects = alloc::vec![[0.0; 2]; window.len()];
-        for object in fused.listable(parameters.broadcast_content) {
-            if object.direct {
-                direct += 1.0;
-            }
-            let cell = Cell::containing(object.state.position, parameters.cell_m);
-            if let Some(at) = cell.and_then(|cell| window.index(cell)) {
-                let [held, new] = &mut objects[at as usize];
-                *held += 1.0;
-                *new += 1.0 - map[at as usize];
-            }
-        }
-        Self {
-            base_bytes: parameters.message_bytes
-                + parameters.object_bytes * direct * counted.listed_share
-                + parameters.withdrawn_bytes * counted.withdrawn,
-            objects,
-        }
-    }
-
-    /// How many held objects lie in `cells`, and how many of them count as new.
-    fn objects_in(&self, cells: &[u32]) -> [f64; 2] {
-        sum_columns(cells, &self.objects)
-    }
 }
 
 fn clear_traces(map: &mut [f64]) {
