@@ -80,7 +80,7 @@ impl Page<'_> {
         let mut body = self.figure(
             figures::pareto::figure(self.view),
             "Deficit over cooperative load. Bars are arm-wise 95 % intervals on both axes, not pairwise comparisons. Allowances b of \
-             one strategy are joined. The band is the oracle's interval. A hollow arm is dominated: another arm, the oracle aside, has \
+             one strategy are joined. The band is the oracle's interval. A hollow arm is dominated: another arm, oracle and yardstick aside, has \
              no more deficit and no more load in the means, and less of one.",
             "No arm of this summary has both a deficit and a load.",
         );

@@ -200,12 +200,13 @@ impl<'a> View<'a> {
         find(self.raw, "target").unwrap_or(0.3)
     }
 
-    /// No arm but the oracle has at most this arm's deficit at a smaller load, or less deficit at the same load, by the means.
+    /// No arm but the oracle and the omniscient yardstick has at most this arm's deficit at a smaller load, or less deficit at the same load, by the means.
     pub(crate) fn dominated_by(&self, arm: &ArmView) -> Option<&str> {
         let (deficit, load) = (arm.deficit?.mean, arm.load?.mean);
         self.arms
             .iter()
-            .filter(|other| other.strategy != "oracle" && other.name != arm.name)
+            .filter(|other| !matches!(other.strategy.as_str(), "oracle" | "omniscient"))
+            .filter(|other| other.name != arm.name)
             .find(|other| {
                 let (Some(d), Some(l)) = (other.deficit, other.load) else {
                     return false;
@@ -339,7 +340,7 @@ mod tests {
         let at = |d: f64, l: f64| json!({"deficit": {"mean": d}, "load": {"mean": l}});
         let raw = json!({"arms": {
             "oracle": at(0.01, 0.0), "cam-only": at(0.058, 0.0), "random@0.2": at(0.066, 0.19),
-            "proposed@0.2": at(0.049, 0.19)
+            "proposed@0.2": at(0.049, 0.19), "omniscient@0.2": at(0.001, 0.1)
         }});
         let view = View::new(&raw);
         let by = |name: &str| view.dominated_by(view.arm(name).unwrap());

@@ -112,7 +112,15 @@ pub(crate) fn look(strategy: &str) -> Look {
         "conditional" => (Paint::Sky, Shape::Pentagon),
         "conditional-risk" => (Paint::Sky, Shape::Hexagon),
         "oracle" => (Paint::Muted, Shape::Star),
-        "demand" => (Paint::Orange, Shape::Star),
+        "demand" => (Paint::Ink, Shape::Star),
+        "demand-random" => (Paint::Ink, Shape::TriangleUp),
+        "demand-digest" => (Paint::Ink, Shape::Square),
+        "omniscient" => (Paint::Muted, Shape::Diamond),
+        "proposed-lean" => (Paint::Blue, Shape::Pentagon),
+        "cmass" => (Paint::Vermillion, Shape::Hexagon),
+        "max-age" => (Paint::Purple, Shape::Square),
+        "nearest" => (Paint::Green, Shape::TriangleDown),
+        "cpm-utility" => (Paint::Orange, Shape::Hexagon),
         _ => (Paint::Yellow, Shape::Star),
     };
     Look { paint, shape }

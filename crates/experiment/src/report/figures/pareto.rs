@@ -120,6 +120,8 @@ fn draw(layout: Layout, view: &View<'_>, dots: &[Dot<'_>], oracle: Option<Interv
             .arm
             .allowance
             .filter(|_| view.allowances(&dot.arm.strategy).len() > 1)
+            // They lie on top of those whose budgets they share.
+            .filter(|_| !matches!(dot.arm.strategy.as_str(), "omniscient" | "demand-random"))
         {
             names.push((
                 panel.point(dot.load.mean, dot.deficit.mean),
