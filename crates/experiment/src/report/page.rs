@@ -131,7 +131,7 @@ impl Page<'_> {
         body.push_str(&table.folded("Values of all arms"));
         if path {
             body.push_str(&paragraph(
-                "Own path seen: share of 5 m cells on participants' own paths of the next 5 s that they see themselves, or that a sender \
+                "Own path seen, a column of these values: share of 5 m cells on participants' own paths of the next 5 s that they see themselves, or that a sender \
                  or host whose message they decoded sees, in time (reading 40); a secondary metric that the letter names and never uses.",
             ));
         }
@@ -401,18 +401,13 @@ impl Page<'_> {
         let arms = figures::score::shown(self.view, self.series);
         let mut body = self.figure(
             figures::score::figure(&arms),
-            "Admissions in groups of equal size by the score that the contributor had, with the mean misses cured per admission and \
+            "Contributors admitted or kept, in groups of equal size by the score that they had in the decision (of one cycle in eleven), with the mean misses cured by each and \
              its 95 % interval over seeds. A miss cured is a relevant object of a member of the service scope whose only in-time \
-             information in the next cycle came from the admitted one, directly or by broadcast: the benefit of eq. (2), where the score \
+             information in the next cycle came from that contributor, directly or by broadcast: the benefit of eq. (2), where the score \
              is its surrogate, eq. (3), less the price of airtime. Rank correlation: Spearman's, mean over seeds.",
-            "No admission of the proposed selection is on record beside this summary (report.json).",
+            "No contributor of the proposed selection is on record beside this summary (report.json).",
         );
-        let mut table = Table::new(&[
-            "arm",
-            "#scores",
-            "#admissions",
-            "#misses cured per admission",
-        ]);
+        let mut table = Table::new(&["arm", "#scores", "#contributors", "#misses cured by each"]);
         for arm in &arms {
             for bin in &arm.bins {
                 table.row(vec![

@@ -13,7 +13,7 @@ use crate::stats;
 
 /// Points of a series over time are means over this long, in seconds.
 const TIME_BIN_S: f64 = 1.0;
-/// Groups of equal size into which admissions are sorted by score.
+/// Groups of equal size into which contributors of decisions are sorted by score.
 const SCORE_BINS: usize = 8;
 
 /// The series of a report.
@@ -75,13 +75,13 @@ pub struct ArmMisses {
     pub misses: Misses,
 }
 
-/// Score and benefit of an arm's admissions.
+/// Score and benefit of an arm's contributors, admitted or kept: decisions of sampled cycles.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ArmCured {
     /// The arm's name.
     pub arm: String,
-    /// Admissions counted.
+    /// Contributors counted.
     pub admissions: u64,
     /// Groups of about equal size, by ascending score.
     pub bins: Vec<CuredBin>,
@@ -89,7 +89,7 @@ pub struct ArmCured {
     pub rank_correlation: Option<[f64; 3]>,
 }
 
-/// Admissions of similar score.
+/// Contributors of similar score.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CuredBin {
@@ -99,9 +99,9 @@ pub struct CuredBin {
     pub score_hi: f64,
     /// Mean score.
     pub score: f64,
-    /// Admissions in the group.
+    /// Contributors in the group.
     pub admissions: u64,
-    /// Mean misses cured in the cycle after, per admission.
+    /// Mean misses cured in the cycle after, per contributor.
     pub cured: f64,
     /// Lower end of its 95 % interval over seeds.
     pub cured_lo: f64,

@@ -336,7 +336,7 @@ pub(crate) fn secondary(run: &Run) -> String {
 pub(crate) fn score(run: &Run) -> Option<String> {
     let mut table = MarkdownTable::new(&[
         "arm",
-        "#admissions",
+        "#contributors",
         "#rank correlation",
         "#misses cured: lowest scores",
         "#highest scores",

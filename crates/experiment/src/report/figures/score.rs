@@ -24,7 +24,7 @@ pub(crate) fn figure(arms: &[&ArmCured]) -> Option<Figure> {
     }
     Some(Figure::new(
         "7-score-and-benefit.svg",
-        "Misses cured in the cycle after an admission, over the score that the contributor had at admission",
+        "Misses cured in the cycle after a decision, over the score with which a contributor was admitted or kept",
         |layout| draw(layout, arms),
     ))
 }
@@ -85,14 +85,14 @@ fn draw(layout: Layout, arms: &[&ArmCured]) -> Svg {
         };
         svg.bold((title_x, top - 45.0), Anchor::Start, TEXT, &arm.arm);
         let label = if i == 0 || !layout.is_wide() {
-            "misses cured per admission"
+            "misses cured per contributor"
         } else {
             ""
         };
         panel.y_axis(&mut svg, label, x0 - 32.0, 5);
         panel.x_axis(
             &mut svg,
-            "score at admission (value units)",
+            "score in the decision (value units)",
             if layout.is_wide() { 6 } else { 9 },
         );
         if let Some([mean, lo, hi]) = arm.rank_correlation {
@@ -119,7 +119,7 @@ fn draw_bins(svg: &mut Svg, panel: &Panel, arm: &ArmCured) {
     svg.polyline(&line, Stroke::dashed(look.paint, 1.0, "3 3"));
     for (bin, at) in arm.bins.iter().zip(&line) {
         let title = format!(
-            "{}, {} admissions with scores {:.2} to {:.2}: {:.3} misses cured each [{:.3}, {:.3}]",
+            "{}, {} contributors with scores {:.2} to {:.2}: {:.3} misses cured each [{:.3}, {:.3}]",
             arm.arm,
             bin.admissions,
             bin.score_lo,
