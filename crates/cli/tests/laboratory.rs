@@ -425,7 +425,7 @@ fn the_example_plans_are_sound() {
         ("density-penetration", 20),
         ("readings", 16),
         ("critical-density", 1),
-        ("robustness", 11),
+        ("robustness", 18),
     ] {
         let plan = format!("{}/../../examples/{name}.toml", env!("CARGO_MANIFEST_DIR"));
         let dry = covey(&["sweep", &plan, "--dry-run", "--out", &out], "");
