@@ -2,25 +2,13 @@
 // usage: node opening.mjs NPM_FOLDER URL SECOND[:ARM]... (seconds from the beginning of the recording; ARM is compared with the first)
 // Prints one line of JSON per second: wall time from the address to the first picture with everything of its moment in it, processor
 // time of the page's thread up to then (all of it, and scripts alone), requests and bytes. Then one line about playing with a host selected.
-import { accessSync, constants } from "node:fs";
 import { createRequire } from "node:module";
-import { delimiter, join, resolve } from "node:path";
+import { resolve } from "node:path";
+
+import { program } from "./program.mjs";
 
 const [npm, url, ...seconds] = process.argv.slice(2);
 const { chromium } = createRequire(resolve(npm, "package.json"))("playwright-core");
-
-function program(name) {
-  for (const path of (process.env.PATH ?? "").split(delimiter)) {
-    const file = join(path, name);
-    try {
-      accessSync(file, constants.X_OK);
-      return file;
-    } catch {
-      // Not here.
-    }
-  }
-  throw new Error(`${name} is not on the PATH; cargo xtask test setup installs it`);
-}
 
 const browser = await chromium.launch({ executablePath: program("chromium"), args: ["--no-sandbox"] });
 const round = (x) => Math.round(x * 10) / 10;

@@ -3,26 +3,15 @@
 // Prints one line of JSON with what was measured; any failed expectation ends it with an error.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { accessSync, constants, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { delimiter, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
+
+import { program } from "./program.mjs";
 
 const [npm, url, covey, pictures, largeUrl] = process.argv.slice(2);
 const { chromium } = createRequire(resolve(npm, "package.json"))("playwright-core");
 mkdirSync(pictures, { recursive: true });
-
-function program(name) {
-  for (const path of (process.env.PATH ?? "").split(delimiter)) {
-    const file = join(path, name);
-    try {
-      accessSync(file, constants.X_OK);
-      return file;
-    } catch {
-      // Not here.
-    }
-  }
-  throw new Error(`${name} is not on the PATH; cargo xtask test setup installs it`);
-}
 
 const complaints = [];
 const measured = {};
