@@ -10,10 +10,14 @@ use sight_scenes::{Random, Scene, corridor, jumble};
 
 /// Compares both for each vehicle; returns how many objects and cells were seen.
 fn compare(scene: &Scene, options: SightOptions) -> (usize, usize) {
+    compare_with(scene, options, &mut Scratch::default())
+}
+
+/// As [`compare`], with working memory that may have been used before.
+fn compare_with(scene: &Scene, options: SightOptions, scratch: &mut Scratch) -> (usize, usize) {
     let sight = Sight::new(&scene.buildings, options);
     let observed = sight.observe(&scene.vehicles);
     let grid = GridFrame::new(Point::new(3.0, -4.0), 0.2, 20.0).unwrap();
-    let mut scratch = Scratch::default();
     let (mut fast_objects, mut slow_objects) = (Vec::new(), Vec::new());
     let (mut fast_cells, mut slow_cells) = (Vec::new(), Vec::new());
     let (mut fast_points, mut slow_points) = (Vec::new(), Vec::new());
@@ -21,7 +25,7 @@ fn compare(scene: &Scene, options: SightOptions) -> (usize, usize) {
     let mut random = Random(7);
     let mut seen = (0, 0);
     for i in 0..scene.vehicles.len() as u32 {
-        let mut view = observed.view(i, &mut scratch);
+        let mut view = observed.view(i, scratch);
         view.objects(&mut fast_objects);
         plain::objects(&observed, i, &mut slow_objects);
         assert_eq!(fast_objects, slow_objects, "objects of {i}");
@@ -39,7 +43,7 @@ fn compare(scene: &Scene, options: SightOptions) -> (usize, usize) {
         plain::points(&observed, i, &points, height, &mut slow_points);
         assert_eq!(fast_points, slow_points, "points of {i}");
 
-        observed.links_onward(i, &mut scratch, &mut fast_links);
+        observed.links_onward(i, scratch, &mut fast_links);
         fast_links.sort_by_key(|link| link.other);
         plain::links_onward(&observed, i, &mut slow_links);
         assert_eq!(fast_links, slow_links, "links of {i}");
@@ -87,6 +91,37 @@ fn in_jumbles() {
         };
         let crowd = [(20, 5, 100.0), (60, 30, 400.0), (8, 3, 30.0)][seed as usize % 3];
         compare(&jumble(crowd.0, crowd.1, crowd.2, seed), options);
+    }
+}
+
+/// What working memory remembers of the last instant never matters: whether vehicles move on, or change their numbers, or the
+/// map is another one.
+#[test]
+fn with_memory_of_other_instants() {
+    let mut scratch = Scratch::default();
+    for seed in 0..8 {
+        let mut scene = if seed % 4 == 3 {
+            corridor(40, seed)
+        } else {
+            jumble(40, 15, [60.0, 250.0][seed as usize % 2], seed)
+        };
+        let options = SightOptions {
+            sensor: [SensorHeight::AboveRoof(0.1), SensorHeight::AboveGround(6.0)]
+                [seed as usize / 2 % 2],
+            link_range: 200.0,
+            ..SightOptions::default()
+        };
+        let mut random = Random(seed);
+        for step in 0..4 {
+            for v in &mut scene.vehicles {
+                v.position = v.position + Point::from_heading(v.heading) * random.between(0.0, 1.5);
+            }
+            if step == 2 {
+                scene.vehicles.reverse();
+                scene.vehicles.truncate(35);
+            }
+            compare_with(&scene, options, &mut scratch);
+        }
     }
 }
 
