@@ -8,9 +8,7 @@ mod broadcasts;
 mod office;
 mod spoken;
 
-use std::cell::RefCell;
-use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use covey_protocol::admission::Admission;
 use covey_protocol::contributor::Contributor;
@@ -93,7 +91,15 @@ pub(crate) struct Served {
 }
 
 /// Where a watched policy leaves what it was shown.
-type Show = Rc<RefCell<Option<Shown>>>;
+#[derive(Debug, Clone, Default)]
+struct Show(Arc<Mutex<Option<Shown>>>);
+
+impl Show {
+    fn replace(&self, shown: Option<Shown>) -> Option<Shown> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut kept, shown)
+    }
+}
 
 /// A policy whose view is kept for whoever records.
 struct Watched<P> {
@@ -568,7 +574,7 @@ impl Hosted {
     )]
     pub(crate) fn serve(
         &mut self,
-        shared: &mut Shared<'_>,
+        shared: &Shared<'_>,
         spoken: &mut Spoken,
         air: &mut Air,
         sizes: &Sizes,
@@ -604,7 +610,7 @@ impl Hosted {
             }
             news.clear();
             let mut own = Vec::new();
-            shared.path_of(*slot, shared.step, &mut own);
+            spoken.own_path(shared, *slot, &mut own);
             host.handle_input(now, Input::Path { agent, cells: &own });
             let price = host.price();
             host.handle_input(now, Input::Tick);
@@ -647,7 +653,7 @@ impl Hosted {
                                 price,
                                 epoch: host.epoch(),
                                 coverage: Vec::new(),
-                                shown: self.show.as_ref().and_then(|show| show.take()),
+                                shown: self.show.as_ref().and_then(|show| show.replace(None)),
                             },
                         );
                     }
