@@ -63,6 +63,8 @@ fn distance_squared(min: Point, max: Point, p: Point) -> f64 {
 pub(crate) struct Buildings {
     pub footprints: Vec<Footprint>,
     pub walls: Vec<Wall>,
+    /// By wall: the height of its building; not a number if the outline crosses itself.
+    wall_heights: Vec<f64>,
     /// Buildings that were left out because their outline or height makes no sense.
     pub skipped: usize,
     /// The cells that bounding boxes touch, ascending.
@@ -151,6 +153,8 @@ impl Buildings {
             max = Point::new(max.x.max(p.x), max.y.max(p.y));
         }
         let simple = is_simple(&self.walls[first_wall as usize..]);
+        let height = if simple { building.height } else { f64::NAN };
+        self.wall_heights.resize(self.walls.len(), height);
         self.footprints.push(Footprint {
             first_wall,
             end_wall: self.walls.len() as u32,
@@ -242,6 +246,14 @@ impl Buildings {
     /// The position of a footprint's first wall among all walls.
     pub(crate) fn first_wall_of(&self, footprint: &Footprint) -> u32 {
         footprint.first_wall
+    }
+
+    /// The line enters a simple footprint that is at least as high as `height` by this wall, if there is such a wall.
+    #[inline]
+    pub(crate) fn enters_by(&self, wall: u32, from: Point, along: Point, height: f64) -> bool {
+        let wall = wall as usize;
+        self.wall_heights.get(wall).is_some_and(|&h| h >= height)
+            && rule::enters(from, along, &self.walls[wall])
     }
 
     /// The footprint holds the point.

@@ -1,84 +1,39 @@
 //! What stands between antennas: the links of one vehicle with those that follow it in the order of positions.
 //!
 //! The order runs from west to east, so all of them lie in the eastern half plane. Buildings are the business of prospects, or
-//! of a horizon, as for sight. The vehicles around the sender become sets by bins of bearing, the tallest first: the first
-//! one that is found to stand in between is the tallest that does.
+//! of a horizon, as for sight. What stood in between at the last instant is looked at first: if it is one of the tallest
+//! vehicles there are, no other has to be. The tallest are kept apart from the others, which often do not matter.
 
-use super::bearing::{bearing, bin, lesser, whole_part};
+use super::bearing::{bearing, bin, lesser};
+use super::hints::{Hint, Hints};
 use super::horizon::{Horizon, Outlook};
-use super::prospect::{self, Prospect};
+use super::nearby::Nearby;
+use super::prospect::{self, NearBounds, Prospect};
 use super::rule;
-use super::sector::{MARGIN, Sector};
-use super::vehicles::{HEIGHT_CLASSES, Vehicles};
+use super::vehicles::Vehicles;
 use super::{Link, LinkState, Observed};
 use crate::geometry::Point;
 use std::ops::Range;
 
-/// Bins of bearing: far down the road, neighbours and fronts of buildings lie close together.
+/// Bins of bearing: far down the road, fronts of buildings lie close together.
 const BINS: usize = prospect::BINS;
-/// Bins in which links lie: those of the eastern half plane, borders included.
-const EAST: usize = BINS / 2 + 1;
-/// Steps of distance by which vehicles of a height are ranked.
-const LEVELS: usize = 16;
-/// Vehicles are ranked by height, then by distance; a power of two.
-const RANKS: usize = HEIGHT_CLASSES * LEVELS;
-
-/// A vehicle that can stand in between, before it has a rank.
-#[derive(Debug, Clone, Copy)]
-struct Staged {
-    slot: u32,
-    order: u16,
-    first: u16,
-    count: u16,
-    near: f32,
-}
-
-/// A vehicle that can stand in between.
-#[derive(Debug, Clone, Copy, Default)]
-struct Hider {
-    slot: u32,
-    /// No point of it is nearer to the sender.
-    near: f32,
-}
-
-/// A vehicle that the sender may be linked with.
-#[derive(Debug, Clone, Copy)]
-struct Target {
-    slot: u32,
-    at: u16,
-    distance: f64,
-}
+/// Distances are taken a little shorter than they come out, by far more than their rounding.
+const SHRINK: f64 = 1.0 - 1e-9;
 
 /// Working memory for links.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct LinkScratch {
     horizon: Horizon<BINS>,
+    bounds: NearBounds,
     runs: Vec<Range<usize>>,
-    targets: Vec<Target>,
-    staged: Vec<Staged>,
-    /// How many there are of each height and step of distance.
-    counts: [u32; RANKS],
-    /// The hiders by rank.
-    hiders: Vec<Hider>,
-    /// Words per bin.
-    words: usize,
-    /// Sets of ranks by bin.
-    sets: Vec<u64>,
-}
-
-impl Default for LinkScratch {
-    fn default() -> Self {
-        Self {
-            horizon: Horizon::default(),
-            runs: Vec::new(),
-            targets: Vec::new(),
-            staged: Vec::new(),
-            counts: [0; RANKS],
-            hiders: Vec::new(),
-            words: 0,
-            sets: Vec::new(),
-        }
-    }
+    /// Slots that the sender may be linked with.
+    targets: Vec<u32>,
+    /// The vehicles that can stand in between: the tallest of the frame, and all others.
+    tallest: Nearby,
+    others: Nearby,
+    /// The tallest of the others.
+    others_top: f64,
+    hints: Hints,
 }
 
 fn is_linked(linked: Option<&[bool]>, index: u32) -> bool {
@@ -110,6 +65,14 @@ fn add_hidden_links(
     });
 }
 
+/// What the lines of one sender have in common.
+struct Sender<'a> {
+    observed: &'a Observed<'a>,
+    slot: usize,
+    from: Point,
+    prospect: Option<&'a Prospect>,
+}
+
 impl LinkScratch {
     /// Adds the links of the vehicle in `slot` to `out`; of all that follow it, or of those that `linked` names.
     pub(super) fn add_links_onward(
@@ -130,7 +93,8 @@ impl LinkScratch {
         if self.targets.is_empty() {
             return;
         }
-        self.rank();
+        self.tallest.rank(&vehicles.outlines);
+        self.others.rank(&vehicles.outlines);
         let outlook = Outlook {
             from,
             range: options.link_range,
@@ -138,33 +102,30 @@ impl LinkScratch {
             west: from.x,
         };
         match prospect {
-            Some(prospect) => self.horizon.defer_to(buildings, &outlook, prospect),
+            Some(prospect) => {
+                self.bounds.copy(prospect);
+                self.horizon.defer_to(buildings, &outlook, prospect);
+            }
             None => self.horizon.build(buildings, &outlook),
         }
-        let horizon = &self.horizon;
-        for target in &self.targets {
-            let along = vehicles.boxes[target.slot as usize].centre - from;
-            let (at, distance) = (usize::from(target.at), target.distance);
-            let distance_squared = along.dot(along);
-            let hidden = horizon.enclosed
-                || match prospect {
-                    Some(prospect) => prospect.blocks(buildings, from, along, distance, at),
-                    None => horizon.blocks(buildings, from, along, distance, at),
-                }
-                || horizon
-                    .apart
-                    .iter()
-                    .any(|&b| buildings.cuts(b, from, along));
-            let state = if hidden {
-                LinkState::Building
-            } else {
-                self.state_among_vehicles(vehicles, from, along, target)
-            };
-            if options.links(state, distance_squared) {
-                let other = vehicles.index[target.slot as usize];
+        let sender = Sender {
+            observed,
+            slot,
+            from,
+            prospect,
+        };
+        let mut hints = std::mem::take(&mut self.hints);
+        hints.visit(vehicles.index[slot], vehicles.slot.len());
+        for &target in &self.targets {
+            let along = vehicles.boxes[target as usize].centre - from;
+            let other = vehicles.index[target as usize];
+            let (state, hint) = self.state(&sender, along, target, hints.of(other));
+            hints.note(other, hint);
+            if options.links(state, along.dot(along)) {
                 out.push(Link { other, state });
             }
         }
+        self.hints = hints;
     }
 
     /// Collects the vehicles that can stand in between, and those that are linked. True if it left out those in tiles that
@@ -179,12 +140,12 @@ impl LinkScratch {
     ) -> bool {
         let from = vehicles.boxes[slot].centre;
         let limit = range * range;
-        let levels_per_metre = LEVELS as f64 / range.max(1e-3);
         let Self {
             runs,
             targets,
-            staged,
-            counts,
+            tallest,
+            others,
+            others_top,
             ..
         } = self;
         let by_tile =
@@ -193,8 +154,10 @@ impl LinkScratch {
             vehicles.runs_near_east(from, range, runs);
         }
         targets.clear();
-        staged.clear();
-        *counts = [0; RANKS];
+        let longest = vehicles.longest_reach();
+        tallest.clear(range, longest);
+        others.clear(range, longest);
+        *others_top = 0.0;
         for other in runs.iter().flat_map(Range::clone) {
             let b = &vehicles.boxes[other];
             let reach = vehicles.reach[other];
@@ -203,118 +166,108 @@ impl LinkScratch {
             let hides_up_to = range + reach;
             // West of the sender there is nothing to hide.
             if away.x < -reach
-                || distance_squared * (1.0 - MARGIN) > hides_up_to * hides_up_to
+                || distance_squared * SHRINK > hides_up_to * hides_up_to
                 || other == slot
             {
                 continue;
             }
             let distance = distance_squared.sqrt();
-            // The bearing of a null vector is not a number.
-            let centre = if distance_squared > 0.0 {
-                bearing(away)
+            if b.height < vehicles.highest {
+                others.push(other, away, distance);
+                if b.height > *others_top {
+                    *others_top = b.height;
+                }
             } else {
-                0.0
-            };
-            let sector = Sector::new::<BINS>(b, reach, away, distance, centre);
-            let level = lesser(sector.near * levels_per_metre, LEVELS as f64 - 2.0) + 1.0;
-            let class = usize::from(vehicles.height_class[other]);
-            let order = (class * LEVELS + whole_part(level)) & (RANKS - 1);
-            counts[order] += 1;
-            staged.push(Staged {
-                slot: other as u32,
-                order: order as u16,
-                first: sector.first as u16,
-                count: sector.count as u16,
-                // Rounded down.
-                near: sector.near as f32 * (1.0 - 1e-6),
-            });
+                tallest.push(other, away, distance);
+            }
             if distance_squared <= limit
                 && away.x >= 0.0
                 && is_linked(linked, vehicles.index[other])
                 && vehicles.precedes(slot, other)
             {
-                targets.push(Target {
-                    slot: other as u32,
-                    at: bin::<BINS>(centre) as u16,
-                    distance,
-                });
+                targets.push(other as u32);
             }
         }
         by_tile
     }
 
-    /// Ranks the staged vehicles by height and distance and enters them into the bins.
-    fn rank(&mut self) {
-        let mut sum = 0;
-        for count in &mut self.counts {
-            sum += std::mem::replace(count, sum);
+    /// A wall, or a building apart, stands in between.
+    #[inline]
+    fn wall_between(&self, sender: &Sender<'_>, along: Point, distance: f64) -> Option<Hint> {
+        let (buildings, from) = (&sender.observed.sight.buildings, sender.from);
+        let horizon = &self.horizon;
+        if horizon.enclosed {
+            return Some(Hint::NONE);
         }
-        let words = self.staged.len().div_ceil(64);
-        self.words = words;
-        self.sets.clear();
-        self.sets.resize(words * EAST, 0);
-        self.hiders.clear();
-        self.hiders.resize(self.staged.len(), Hider::default());
-        for staged in &self.staged {
-            let next = &mut self.counts[usize::from(staged.order)];
-            let rank = *next as usize;
-            *next += 1;
-            let Staged { slot, near, .. } = *staged;
-            self.hiders[rank] = Hider { slot, near };
-            let (word, bit) = (rank / 64, 1_u64 << (rank % 64));
-            let first = usize::from(staged.first);
-            let end = first + usize::from(staged.count);
-            let mut enter = |bins: Range<usize>| {
-                let mut at = bins.start * words + word;
-                for _ in bins {
-                    self.sets[at] |= bit;
-                    at += words;
-                }
-            };
-            enter(first..end.min(EAST));
-            if end > BINS {
-                enter(0..(end - BINS).min(EAST));
+        // The bearing of a null vector is not a number, and any bin will do.
+        let at = bin::<BINS>(bearing(along));
+        let wall = match sender.prospect {
+            Some(prospect) => {
+                prospect.wall_between(&self.bounds, buildings, from, along, distance, at)
             }
-        }
+            None => horizon
+                .blocks(buildings, from, along, distance, at)
+                .then_some(prospect::UNKNOWN),
+        };
+        let mut apart = horizon.apart.iter();
+        wall.map(Hint::wall).or_else(|| {
+            apart
+                .any(|&b| buildings.cuts(b, from, along))
+                .then_some(Hint::NONE)
+        })
     }
 
-    /// The state of a link that no building cuts.
+    /// What stands between the sender and the slot `target`, which lies `along`, and what to look at first the next time.
     #[inline]
-    fn state_among_vehicles(
+    fn state(
         &self,
-        vehicles: &Vehicles,
-        from: Point,
+        sender: &Sender<'_>,
         along: Point,
-        target: &Target,
-    ) -> LinkState {
-        let at = usize::from(target.at);
-        let mut tallest = 0.0;
-        for (word, &set) in self.sets[at * self.words..(at + 1) * self.words]
-            .iter()
-            .enumerate()
+        target: u32,
+        hint: Hint,
+    ) -> (LinkState, Hint) {
+        let (observed, from) = (sender.observed, sender.from);
+        let Observed { sight, vehicles } = observed;
+        if let Some(wall) = hint.as_wall()
+            && sight.buildings.enters_by(wall, from, along, 0.0)
         {
-            let mut set = set;
-            while set != 0 {
-                let hider = &self.hiders[word * 64 + set.trailing_zeros() as usize];
-                set &= set - 1;
-                if f64::from(hider.near) > target.distance || hider.slot == target.slot {
-                    continue;
-                }
-                let b = &vehicles.boxes[hider.slot as usize];
-                if b.height > tallest && rule::over_box(from, along, b).is_some() {
-                    tallest = b.height;
-                    // All that follow are lower, or as low as this one: only the last class mixes heights.
-                    let class = vehicles.height_class[hider.slot as usize];
-                    if usize::from(class) + 1 < HEIGHT_CLASSES {
-                        return LinkState::Vehicle { tallest };
-                    }
-                }
+            return (LinkState::Building, hint);
+        }
+        let distance = along.dot(along).sqrt();
+        if let Some(hint) = self.wall_between(sender, along, distance) {
+            return (LinkState::Building, hint);
+        }
+        let over = |slot: usize| rule::over_box(from, along, &vehicles.boxes[slot]).is_some();
+        let mut best = hint
+            .as_vehicle()
+            .and_then(|index| observed.slot_of(index))
+            .filter(|&slot| slot != target as usize && slot != sender.slot && over(slot));
+        let mut height = best.map_or(0.0, |slot| vehicles.boxes[slot].height);
+        if height < vehicles.highest {
+            let test = |slot: u32| slot != target && over(slot as usize);
+            if let Some(slot) = self.tallest.find(along, distance, test) {
+                best = Some(slot as usize);
+                height = vehicles.highest;
             }
         }
-        if tallest > 0.0 {
-            LinkState::Vehicle { tallest }
-        } else {
-            LinkState::Clear
+        if height < self.others_top {
+            let top = self.others_top;
+            let test = |slot: u32| {
+                let b = &vehicles.boxes[slot as usize];
+                if b.height > height && slot != target && over(slot as usize) {
+                    height = b.height;
+                    best = Some(slot as usize);
+                }
+                height >= top
+            };
+            self.others.find(along, distance, test);
+        }
+        match best {
+            Some(slot) => (
+                LinkState::Vehicle { tallest: height },
+                Hint::vehicle(vehicles.index[slot]),
+            ),
+            None => (LinkState::Clear, Hint::NONE),
         }
     }
 }

@@ -24,17 +24,17 @@
 //! The [`plain`] module holds the same rule as plain loops; tests and benches compare against it.
 
 mod bearing;
-mod blockers;
 mod buildings;
+mod hints;
 mod horizon;
 mod lanes;
 mod link_table;
 mod links;
 mod lookup;
+mod nearby;
 pub mod plain;
 mod prospect;
 mod rule;
-mod sector;
 mod vehicles;
 mod view;
 

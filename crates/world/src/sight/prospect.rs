@@ -32,6 +32,9 @@ const CLOSE: f64 = 0.01;
 /// Inverse distances are widened by this share, far more than their rounding, that to single precision included.
 const MARGIN: f64 = 1e-6;
 
+/// A wall, whichever it is.
+pub(crate) const UNKNOWN: u32 = u32::MAX;
+
 /// Side of a tile, in metres. Each block is cut into whole tiles.
 pub(crate) const TILE: f64 = 32.0;
 /// Tiles are taken wider by this on each side, so that vehicles with their centre in it lie in it, in metres.
@@ -44,8 +47,8 @@ pub(crate) struct Prospect {
     bounds: Box<[Bounds]>,
     /// By bin, and one more that ends the walls of the last.
     bins: Box<[Bin]>,
-    /// Walls of simple footprints that are high enough and not hidden, by bin; without the nearest of each.
-    walls: Box<[u32]>,
+    /// Walls of simple footprints that are high enough and not hidden, by bin, nearest first; without the nearest of each.
+    walls: Box<[FarWall]>,
     /// Footprints that are too low, cross themselves or are too wide for the grid.
     pub others: Box<[u32]>,
     /// Footprints that may hold a point of the square.
@@ -86,6 +89,22 @@ impl Bounds {
     }
 }
 
+/// A copy of a prospect's bounds. Copying waits for the memory once, many looks into prospects would wait for each.
+#[derive(Debug, Clone)]
+pub(crate) struct NearBounds([Bounds; BINS]);
+
+impl Default for NearBounds {
+    fn default() -> Self {
+        Self([Bounds { near: 0, cover: 0 }; BINS])
+    }
+}
+
+impl NearBounds {
+    pub(crate) fn copy(&mut self, prospect: &Prospect) {
+        self.0.copy_from_slice(&prospect.bounds);
+    }
+}
+
 /// The walls of a bin.
 #[derive(Debug, Clone, Copy)]
 struct Bin {
@@ -93,6 +112,32 @@ struct Bin {
     first: u32,
     /// Where the others begin.
     begin: u32,
+}
+
+/// A wall, and a distance below which it does not stand: prospects are large, so both share a number.
+#[derive(Debug, Clone, Copy)]
+struct FarWall(u32);
+
+impl FarWall {
+    /// Bits of a wall's number.
+    const BITS: u32 = 24;
+    /// Metres of a step of distance. [`LONGEST_RANGE`] fits the bits that are left.
+    const STEP: f64 = 4.0;
+
+    /// From an inverse distance; 0 for never.
+    fn new(wall: u32, inverse: f64) -> Self {
+        // The cast keeps to the limits of the type and rounds down.
+        let near = (1.0 / (Self::STEP * inverse) * (1.0 - MARGIN)) as u8;
+        Self(wall | u32::from(near) << Self::BITS)
+    }
+
+    fn wall(self) -> u32 {
+        self.0 & ((1 << Self::BITS) - 1)
+    }
+
+    fn near(self) -> f64 {
+        f64::from((self.0 >> Self::BITS) as u8) * Self::STEP
+    }
 }
 
 /// Cells of a grid, in scan order.
@@ -153,7 +198,8 @@ impl Prospects {
             let rows = f64::from(cell(max.y, BLOCK)) - f64::from(south) + 1.0;
             // Tiles are numbered in 32 bits.
             let far = [min.x, min.y, max.x, max.y].iter().any(|c| c.abs() > 1e9);
-            if range <= LONGEST_RANGE && columns * rows <= MOST_BLOCKS && !far {
+            let few_walls = buildings.walls.len() <= 1 << FarWall::BITS;
+            if range <= LONGEST_RANGE && columns * rows <= MOST_BLOCKS && few_walls && !far {
                 result.west = west;
                 result.south = south;
                 result.columns = columns as usize;
@@ -266,7 +312,8 @@ impl Prospects {
                 first: walls_here.first().map_or(u32::MAX, |&(_, wall)| wall),
                 begin: walls.len() as u32,
             });
-            walls.extend(walls_here.iter().skip(1).map(|&(_, wall)| wall));
+            let far = walls_here.iter().skip(1);
+            walls.extend(far.map(|&(inverse, wall)| FarWall::new(wall, inverse)));
         }
         bins.push(Bin {
             first: u32::MAX,
@@ -307,37 +354,51 @@ impl Prospect {
         self.around.iter().any(holds)
     }
 
-    /// A wall stands between a point of the square and the one `along` away at `distance` in bin `at`.
+    /// A wall that stands between a point of the square and the one `along` away at `distance` in bin `at`; [`UNKNOWN`] if
+    /// one does, whichever it is. `near` is a copy of this prospect's bounds.
     #[inline]
-    pub(crate) fn blocks(
+    pub(crate) fn wall_between(
+        &self,
+        near: &NearBounds,
+        buildings: &Buildings,
+        from: Point,
+        along: Point,
+        distance: f64,
+        at: usize,
+    ) -> Option<u32> {
+        let bounds = near.0[at];
+        let steps = distance * STEPS_PER_METRE;
+        if steps < f64::from(bounds.near) {
+            return None;
+        }
+        if steps > f64::from(bounds.cover) {
+            return Some(UNKNOWN);
+        }
+        self.find_wall(buildings, from, along, distance, at)
+    }
+
+    fn find_wall(
         &self,
         buildings: &Buildings,
         from: Point,
         along: Point,
         distance: f64,
         at: usize,
-    ) -> bool {
-        let bounds = self.bounds[at];
-        let steps = distance * STEPS_PER_METRE;
-        if steps < f64::from(bounds.near) {
-            return false;
-        }
-        if steps > f64::from(bounds.cover) {
-            return true;
-        }
-        self.blocks_exactly(buildings, from, along, at)
-    }
-
-    fn blocks_exactly(&self, buildings: &Buildings, from: Point, along: Point, at: usize) -> bool {
+    ) -> Option<u32> {
         let bin = &self.bins[at];
-        let enters = |wall: u32| {
-            let wall = buildings.walls.get(wall as usize);
+        let enters = |wall: &u32| {
+            let wall = buildings.walls.get(*wall as usize);
             wall.is_some_and(|wall| rule::enters(from, along, wall))
         };
-        enters(bin.first)
-            || self.walls[bin.begin as usize..self.bins[at + 1].begin as usize]
-                .iter()
-                .any(|&wall| enters(wall))
+        if enters(&bin.first) {
+            return Some(bin.first);
+        }
+        let others = &self.walls[bin.begin as usize..self.bins[at + 1].begin as usize];
+        others
+            .iter()
+            .take_while(|wall| wall.near() <= distance)
+            .map(|wall| wall.wall())
+            .find(enters)
     }
 
     /// All points of a convex set, given by its corners and the square of its distance, are hidden from all of the square.

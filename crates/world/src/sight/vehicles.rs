@@ -1,6 +1,7 @@
 //! The vehicles of one instant, sorted into a grid so that those near a point lie in few contiguous runs.
 
 use super::lookup::{CellKey, Window, cell};
+use super::nearby::Outline;
 use super::prospect::{OpenTiles, TILE, TILE_RIM};
 use super::rule::UprightBox;
 use crate::geometry::Point;
@@ -29,6 +30,8 @@ pub(crate) struct Vehicles {
     pub boxes: Vec<UprightBox>,
     /// From the centre of the footprint to a corner, by slot.
     pub reach: Vec<f64>,
+    /// What lines need to know of the boxes, by slot.
+    pub outlines: Vec<Outline>,
     /// The caller's index by slot.
     pub index: Vec<u32>,
     /// The slot by the caller's index; [`NOWHERE`] for vehicles that have no place or body.
@@ -143,6 +146,7 @@ impl Vehicles {
         result.boxes.reserve_exact(order.len());
         result.reach.reserve_exact(order.len());
         result.index.reserve_exact(order.len());
+        result.outlines.reserve_exact(order.len());
         for (slot, &(long, place, i)) in order.iter().enumerate() {
             let v = &frame[i as usize];
             let half = Point::new(v.body.length * 0.5, v.body.width * 0.5);
@@ -151,12 +155,14 @@ impl Vehicles {
             result.keys.push(place);
             result.index.push(i);
             result.reach.push(reach);
-            result.boxes.push(UprightBox {
+            let upright = UprightBox {
                 centre: v.position,
                 axis: Point::from_heading(v.heading),
                 half,
                 height: v.body.height,
-            });
+            };
+            result.outlines.push(Outline::new(&upright, reach));
+            result.boxes.push(upright);
             if !long {
                 result.longest = result.longest.max(reach);
             }

@@ -1,27 +1,36 @@
 //! What one sensor sees, fast.
 //!
-//! What buildings hide is kept by the square of the map that the sensor stands in, and the vehicles become sets by bearing,
-//! once; every sight line then costs a look into its bin and few exact tests. Which tests are left out never changes an answer.
+//! A line is first tested against what blocked it at the last instant. What buildings hide is kept by the square of the map that
+//! the sensor stands in; of the vehicles, only those are tested that a line may touch. Which tests are left out never changes
+//! an answer.
 
-use super::bearing::{bearing, bin};
-use super::blockers::Blockers;
+use super::bearing::{bearing, bin, greater};
+use super::hints::{CellHints, Hint, Hints};
 use super::horizon::{Horizon, Outlook};
 use super::links::LinkScratch;
-use super::prospect::{self, Prospect};
-use super::rule::SightLine;
+use super::nearby::Nearby;
+use super::prospect::{self, NearBounds, Prospect};
+use super::rule::{self, SightLine};
 use super::{CellRule, ObjectRule, Observed, plain};
 use crate::geometry::Point;
 use crate::grid::GridFrame;
+use std::ops::Range;
 
-/// Bins of bearing around a sensor.
-pub(super) const BINS: usize = 256;
+/// Bins of bearing around a sensor that does without a prospect.
+const BINS: usize = 256;
+/// Distances are taken a little shorter than they come out, by far more than their rounding.
+const SHRINK: f64 = 1.0 - 1e-9;
 
 /// Working memory of one thread, to be reused from sensor to sensor and from instant to instant. It never influences an
 /// answer.
 #[derive(Debug, Clone, Default)]
 pub struct Scratch {
     horizon: Horizon<BINS>,
-    blockers: Blockers,
+    runs: Vec<Range<usize>>,
+    bounds: NearBounds,
+    nearby: Nearby,
+    objects: Hints,
+    cells: CellHints,
     pub(super) links: LinkScratch,
 }
 
@@ -82,7 +91,11 @@ impl<'s> View<'s> {
         let top = self.from_height.max(vehicles.highest * 0.5).max(height);
         let range = range.max(self.prepared);
         let Scratch {
-            horizon, blockers, ..
+            horizon,
+            runs,
+            bounds,
+            nearby,
+            ..
         } = &mut *self.scratch;
         let outlook = Outlook {
             from: self.from,
@@ -95,79 +108,110 @@ impl<'s> View<'s> {
             .then(|| prospects.at(&sight.buildings, self.from))
             .flatten();
         match self.prospect {
-            Some(prospect) => horizon.defer_to(&sight.buildings, &outlook, prospect),
+            Some(prospect) => {
+                bounds.copy(prospect);
+                horizon.defer_to(&sight.buildings, &outlook, prospect);
+            }
             None => horizon.build(&sight.buildings, &outlook),
         }
         let open = self.prospect.map(|prospect| &prospect.open);
-        blockers.build(vehicles, slot, range, self.from_height, open);
+        if !open.is_some_and(|open| vehicles.runs_in_open_tiles(open, runs)) {
+            vehicles.runs_near(self.from, range, runs);
+        }
+        nearby.clear(range, vehicles.longest_reach());
+        for other in runs.iter().flat_map(Range::clone) {
+            let away = vehicles.boxes[other].centre - self.from;
+            let reach = range + vehicles.reach[other];
+            let distance_squared = away.dot(away);
+            if distance_squared * SHRINK <= reach * reach && other != slot {
+                nearby.push(other, away, distance_squared.sqrt());
+            }
+        }
+        nearby.rank(&vehicles.outlines);
         self.prepared = range;
         self.prepared_top = top;
     }
 
-    /// The way to the point `along` away at `height` is free of all but the vehicle `target`.
-    #[inline]
-    fn free(&self, along: Point, height: f64, target: usize) -> bool {
-        let distance_squared = along.dot(along);
-        let at = bin::<{ prospect::BINS }>(bearing(along));
-        self.free_in_bin(along, height, target, distance_squared.sqrt(), at)
-    }
-
-    /// As [`Self::free`], with the point's distance and its bin among those of prospects.
-    #[inline]
-    fn free_in_bin(
-        &self,
-        along: Point,
-        height: f64,
-        target: usize,
-        distance: f64,
-        at: usize,
-    ) -> bool {
-        let buildings = &self.observed.sight.buildings;
-        let hidden = match self.prospect {
-            Some(prospect) => prospect.blocks(buildings, self.from, along, distance, at),
-            None => self.scratch.horizon.blocks(
-                buildings,
-                self.from,
-                along,
-                distance,
-                at / (prospect::BINS / BINS),
-            ),
-        };
-        !hidden
-            && self.free_of_vehicles(
-                along,
-                height,
-                target,
-                distance,
-                at / (prospect::BINS / BINS),
-            )
-    }
-
-    /// No vehicle but `target` and no building apart blocks the way.
-    #[inline(never)]
-    fn free_of_vehicles(
-        &self,
-        along: Point,
-        height: f64,
-        target: usize,
-        distance: f64,
-        at: usize,
-    ) -> bool {
-        let Observed { sight, vehicles } = self.observed;
-        let line = SightLine {
+    fn line(&self, along: Point, height: f64) -> SightLine {
+        SightLine {
             from: self.from,
             along,
             from_height: self.from_height,
             to_height: height,
-        };
+        }
+    }
+
+    /// The way to the point `along` away at `height` is free.
+    fn free(&self, along: Point, height: f64, target: usize) -> bool {
+        self.blocker(&self.line(along, height), target).is_none()
+    }
+
+    /// Something that blocks the line, unless it is the vehicle `target`: a hint, or [`Hint::NONE`] if it has no name.
+    fn blocker(&self, line: &SightLine, target: usize) -> Option<Hint> {
+        let Observed { sight, vehicles } = self.observed;
+        let buildings = &sight.buildings;
         let Scratch {
-            horizon, blockers, ..
+            horizon,
+            bounds,
+            nearby,
+            ..
         } = &*self.scratch;
-        !blockers.blocks(vehicles, &line, distance, at, target)
-            && !horizon
-                .apart
-                .iter()
-                .any(|&building| sight.buildings.blocks(building, &line))
+        let along = line.along;
+        let distance = along.dot(along).sqrt();
+        let bearing = bearing(along);
+        let wall = match self.prospect {
+            Some(prospect) => {
+                let at = bin::<{ prospect::BINS }>(bearing);
+                prospect.wall_between(bounds, buildings, self.from, along, distance, at)
+            }
+            None => horizon
+                .blocks(buildings, self.from, along, distance, bin::<BINS>(bearing))
+                .then_some(prospect::UNKNOWN),
+        };
+        if let Some(wall) = wall {
+            return Some(Hint::wall(wall));
+        }
+        let vehicle = nearby.find(along, distance, |slot| {
+            let slot = slot as usize;
+            slot != target && rule::box_blocks(line, &vehicles.boxes[slot])
+        });
+        if let Some(slot) = vehicle {
+            return Some(Hint::vehicle(vehicles.index[slot as usize]));
+        }
+        let mut apart = horizon.apart.iter();
+        apart
+            .any(|&building| buildings.blocks(building, line))
+            .then_some(Hint::NONE)
+    }
+
+    /// What stood in the way still does.
+    #[inline]
+    fn still_blocks(&self, hint: Hint, line: &SightLine, target: usize) -> bool {
+        let Observed { sight, vehicles } = self.observed;
+        if let Some(vehicle) = hint.as_vehicle() {
+            let slot = self.observed.slot_of(vehicle);
+            return slot.is_some_and(|slot| {
+                slot != target
+                    && self.slot != Some(slot)
+                    && rule::box_blocks(line, &vehicles.boxes[slot])
+            });
+        }
+        hint.as_wall().is_some_and(|wall| {
+            let height = greater(line.from_height, line.to_height);
+            sight
+                .buildings
+                .enters_by(wall, line.from, line.along, height)
+        })
+    }
+
+    /// As [`Self::blocker`], with a guess.
+    #[inline]
+    fn blocker_or(&self, hint: Hint, line: &SightLine, target: usize) -> Option<Hint> {
+        if self.still_blocks(hint, line, target) {
+            Some(hint)
+        } else {
+            self.blocker(line, target)
+        }
     }
 
     /// The vehicles seen, by ascending index in the frame.
@@ -187,19 +231,24 @@ impl<'s> View<'s> {
         if self.scratch.horizon.enclosed {
             return;
         }
-        for blocker in self.scratch.blockers.by_rank() {
-            let other = blocker.slot;
-            let target = &vehicles.boxes[other as usize];
+        let mut hints = std::mem::take(&mut self.scratch.objects);
+        hints.visit(vehicles.index[slot], vehicles.slot.len());
+        for &other in self.scratch.nearby.slots() {
+            let other = other as usize;
+            let target = &vehicles.boxes[other];
             let along = target.centre - self.from;
             if along.dot(along) > options.range * options.range {
                 continue;
             }
+            let index = vehicles.index[other];
             let height = target.height * 0.5;
-            let free = |corner: Point| self.free(along + corner, height, other as usize);
+            let free = |corner: Point| self.free(along + corner, height, other);
             let seen = match options.object_rule {
                 ObjectRule::Centre => {
-                    let (distance, at) = (blocker.distance, usize::from(blocker.at));
-                    self.free_in_bin(along, height, other as usize, distance, at)
+                    let line = self.line(along, height);
+                    let blocker = self.blocker_or(hints.of(index), &line, other);
+                    hints.note(index, blocker.unwrap_or(Hint::NONE));
+                    blocker.is_none()
                 }
                 ObjectRule::AnyCorner => plain::corners(target.axis, target.half)
                     .into_iter()
@@ -209,9 +258,10 @@ impl<'s> View<'s> {
                     .all(free),
             };
             if seen {
-                out.push(vehicles.index[other as usize]);
+                out.push(index);
             }
         }
+        self.scratch.objects = hints;
         out.sort_unstable();
     }
 
@@ -233,9 +283,14 @@ impl<'s> View<'s> {
         if self.scratch.horizon.enclosed {
             return;
         }
+        let mut hints = std::mem::take(&mut self.scratch.cells);
+        hints.visit(self.observed.vehicles.index[slot]);
         let corners = plain::cell_corners(grid);
         let look_at = |cell, along| {
-            let seen = self.free(along, height, NONE)
+            let line = self.line(along, height);
+            let blocker = self.blocker_or(hints.of(cell), &line, NONE);
+            hints.note(cell, blocker.unwrap_or(Hint::NONE));
+            let seen = blocker.is_none()
                 && (options.cell_rule == CellRule::Centre
                     || corners
                         .iter()
@@ -251,6 +306,7 @@ impl<'s> View<'s> {
             Some(open) => plain::cells_of_list_in_range(grid, self.from, range, open, look_at),
             None => plain::cells_in_range(grid, self.from, range, look_at),
         }
+        self.scratch.cells = hints;
     }
 
     /// For each point of the map plane, at `height` above the ground: it is within range and the line to it is free.
