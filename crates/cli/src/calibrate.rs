@@ -57,6 +57,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let options = RunOptions {
         warmup_s: arguments.warmup,
         measure_s: arguments.measure,
+        ..RunOptions::default()
     };
     let jobs = Jobs {
         seeds: &seeds,

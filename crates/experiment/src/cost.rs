@@ -103,6 +103,7 @@ pub fn probe(world: &World, prepared: &Prepared) -> Result<Pace, RunnerError> {
     let options = RunOptions {
         warmup_s: 0.0,
         measure_s: PROBE_SIMULATED_S,
+        ..RunOptions::default()
     };
     let outcome = simulate(
         prepared,

@@ -18,6 +18,7 @@ const IDLE: usize = usize::MAX;
 pub struct Monitor<'a> {
     share: &'a AtomicU64,
     stop: &'a [&'a AtomicBool],
+    threads: usize,
 }
 
 impl Monitor<'_> {
@@ -25,6 +26,12 @@ impl Monitor<'_> {
     pub fn progress(&self, share: f64) {
         self.share
             .store((share.clamp(0.0, 1.0) * WHOLE) as u64, Ordering::Relaxed);
+    }
+
+    /// How many threads the job may use: more than one where it is among the last, and workers have nothing else to do.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        self.threads
     }
 
     /// The job is to end as soon as it can, without result.
@@ -166,13 +173,15 @@ pub fn run<J: Sync, E: Send>(
                 let (next, done, failed, failure, stops, work) =
                     (&next, &done, &failed, &failure, &stops, &work);
                 scope.spawn(move || {
-                    let monitor = Monitor {
+                    let mut monitor = Monitor {
                         share: &state.share,
                         stop: stops,
+                        threads: 1,
                     };
                     while !monitor.stopped() {
                         let at = next.fetch_add(1, Ordering::Relaxed);
                         let Some(job) = jobs.get(at) else { break };
+                        monitor.threads = threads_for(at, jobs.len(), workers);
                         state.share.store(0, Ordering::Relaxed);
                         if let Ok(mut since) = state.since.lock() {
                             *since = Instant::now();
@@ -209,6 +218,17 @@ pub fn run<J: Sync, E: Send>(
         done: done.into_inner(),
         stopped: stop.load(Ordering::Relaxed),
         failure: failure.into_inner().unwrap_or(None),
+    }
+}
+
+/// Threads for job number `at`: the last jobs, fewer than there are workers, share them.
+fn threads_for(at: usize, jobs: usize, workers: usize) -> usize {
+    let workers = workers.max(1);
+    let last = jobs % workers;
+    if at + last < jobs {
+        1
+    } else {
+        workers / last.max(1)
     }
 }
 
@@ -272,6 +292,18 @@ mod tests {
             },
         );
         assert!(outcome.stopped && outcome.done < 1000, "{outcome:?}");
+    }
+
+    #[test]
+    fn the_last_jobs_share_idle_workers() {
+        let threads = |jobs, workers| -> Vec<usize> {
+            (0..jobs).map(|at| threads_for(at, jobs, workers)).collect()
+        };
+        assert_eq!(threads(3, 2), [1, 1, 2]);
+        assert_eq!(threads(4, 2), [1; 4]);
+        assert_eq!(threads(1, 2), [2]);
+        assert_eq!(threads(6, 4), [1, 1, 1, 1, 2, 2]);
+        assert_eq!(threads(2, 0), [1, 1]);
     }
 
     #[test]

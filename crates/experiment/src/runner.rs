@@ -130,6 +130,7 @@ impl<'w> Runner<'w> {
         let options = RunOptions {
             warmup_s: world.warmup_s,
             measure_s: world.measure_s,
+            threads: monitor.threads(),
         };
         let mut source = self
             .traffic(world, prepared, seed)
@@ -166,6 +167,7 @@ impl<'w> Runner<'w> {
             arms,
             cycles,
             timing,
+            helpers_cpu_s,
         } = match outcome {
             Ok(outcome) => outcome,
             Err(_) if monitor.stopped() => return Err(JobError::Stopped),
@@ -186,7 +188,7 @@ impl<'w> Runner<'w> {
             arms,
             cycles,
             timing,
-            cpu_s: usage::thread_cpu_s() - before,
+            cpu_s: usage::thread_cpu_s() - before + helpers_cpu_s,
         })
     }
 

@@ -26,6 +26,7 @@
 //! assert_eq!(CoverageDigest::decode(&bytes), Ok(digest));
 //! ```
 
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -42,10 +43,10 @@ pub const MAX_WIDTH: usize = 255;
 /// The largest bounding box, in cells.
 pub const MAX_CELLS: usize = 2_048;
 
-/// A set of visible cells that fits into a digest. Cells are unique and in scan order.
+/// A set of visible cells that fits into a digest. Cells are unique and in scan order. Copies share them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CoverageDigest {
-    cells: Vec<Cell>,
+    cells: Arc<[Cell]>,
     encoded_len: usize,
 }
 
@@ -108,7 +109,7 @@ impl CoverageDigest {
         cells.dedup();
         let Some(bounds) = Bounds::of(&cells)? else {
             return Ok(Self {
-                cells,
+                cells: cells.into(),
                 encoded_len: HEADER_LEN,
             });
         };
@@ -119,7 +120,7 @@ impl CoverageDigest {
             return Err(DigestError::BodyTooLong { bytes });
         }
         Ok(Self {
-            cells,
+            cells: cells.into(),
             encoded_len: HEADER_LEN + bytes,
         })
     }
@@ -156,7 +157,7 @@ impl CoverageDigest {
         if as_bitmap {
             let start = out.len();
             out.resize(start + bitmap, 0);
-            for &cell in &self.cells {
+            for &cell in self.cells.iter() {
                 let at = bounds.scan_index(cell);
                 out[start + at / 8] |= 0x80 >> (at % 8);
             }

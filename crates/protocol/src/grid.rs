@@ -207,13 +207,10 @@ impl Window {
     /// The dense number of `cell`, if it lies inside.
     #[must_use]
     pub fn index(&self, cell: Cell) -> Option<u32> {
-        let column = (i64::from(cell.ix) - i64::from(self.low.ix)) as u64;
-        let row = (i64::from(cell.iy) - i64::from(self.low.iy)) as u64;
-        if column < u64::from(self.columns) && row < u64::from(self.rows) {
-            Some(row as u32 * self.columns + column as u32)
-        } else {
-            None
-        }
+        // No window passes the end of the index range, so a difference that wraps is never below its size.
+        let column = cell.ix.wrapping_sub(self.low.ix) as u32;
+        let row = cell.iy.wrapping_sub(self.low.iy) as u32;
+        (column < self.columns && row < self.rows).then(|| row * self.columns + column)
     }
 
     /// The cell with dense number `index`; the inverse of [`Window::index`].

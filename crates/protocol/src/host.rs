@@ -17,10 +17,12 @@
 mod costs;
 mod fused;
 mod members;
+mod without;
 
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use crate::admission::{Admission, Candidate, Contributor, Problem, Rules};
 use crate::demand::associate::Association;
@@ -42,9 +44,8 @@ use crate::time::{Duration, Instant};
 use costs::{Costs, LastBroadcast};
 use fused::FusedState;
 use members::Member;
+use without::{MapWithout, without_trace};
 
-/// Coverage below this is none; it keeps the map from filling up with numbers too small to matter.
-const NO_COVERAGE: f64 = 1e-12;
 /// How slowly a host forgets how well it hears, in seconds.
 const LINK_MEMORY_S: f64 = 10.0;
 
@@ -74,18 +75,21 @@ pub struct Host<P = ConditionalCoverage> {
     own_cells: Vec<u32>,
     own_path: Vec<PathCell>,
     members: SortedMap<AgentId, Member>,
+    /// Where the sender of the last beacon stands among them.
+    last_heard: usize,
     fused: FusedState,
     contributors: Vec<AgentId>,
     /// The coverage map M, over the window.
     map: Vec<f64>,
     /// The map without each contributor.
-    without: SortedMap<AgentId, Vec<f64>>,
+    without: SortedMap<AgentId, MapWithout>,
     overheard: Vec<u32>,
     risk: RiskMap,
     price: Price,
     epoch: u32,
     sequence: u32,
     last_broadcast: LastBroadcast,
+    costs: Costs,
     admission: Admission,
     links: LinkQuality,
     occupancy: Option<f64>,
@@ -94,6 +98,19 @@ pub struct Host<P = ConditionalCoverage> {
     tracks: Option<Association>,
     outputs: VecDeque<Output>,
     wake_told: Option<Instant>,
+    buffers: Buffers,
+}
+
+/// Room that decisions use again.
+#[derive(Debug, Clone, Default)]
+struct Buffers {
+    /// The views of all in the service scope, one behind the other.
+    cells: Vec<u32>,
+    /// Leave-one-out priors on the contributors' own cells, one behind the other.
+    priors: Vec<f64>,
+    without: Vec<(u32, f64)>,
+    /// Cells of a path and their weights.
+    path: Vec<(u32, f64)>,
 }
 
 impl Host<ConditionalCoverage> {
@@ -137,6 +154,7 @@ impl<P: Policy> Host<P> {
             own_cells: Vec::new(),
             own_path: Vec::new(),
             members: SortedMap::default(),
+            last_heard: 0,
             fused: FusedState::default(),
             contributors: Vec::new(),
             map: alloc::vec![0.0; window.len()],
@@ -147,6 +165,8 @@ impl<P: Policy> Host<P> {
             epoch: inheritance.epoch,
             sequence: 0,
             last_broadcast: LastBroadcast::default(),
+            costs: Costs::default(),
+            buffers: Buffers::default(),
             admission: Admission::new(),
             links: LinkQuality::new(Duration::from_seconds(LINK_MEMORY_S)),
             occupancy: None,
@@ -318,13 +338,13 @@ impl<P: Policy> Host<P> {
         if beacon.sender == self.id || beacon.at > self.now || !beacon.state.is_finite() {
             return;
         }
-        let (member, _) = self
+        let member = self
             .members
-            .get_or_insert_with(beacon.sender, || Member::new(beacon));
+            .get_or_insert_near(&mut self.last_heard, beacon.sender, || Member::new(beacon));
         let last = (&member.state, member.heard_at);
         let next = (&beacon.state, beacon.at);
         let interval = self.parameters.beacon_interval(last, next);
-        let due = member.hear(beacon, interval, &self.window);
+        let due = member.hear(beacon, interval);
         let distance = beacon.state.position.distance(self.own.position);
         self.links.count(distance, f64::from(due), 1.0);
         if let Some(tracks) = &mut self.tracks {
@@ -338,17 +358,14 @@ impl<P: Policy> Host<P> {
         if report.sender == self.id || report.at > self.now {
             return;
         }
-        let objects: Vec<(ObjectState, ObjectId)> = match &mut self.tracks {
-            None => report.objects.iter().map(|o| (*o, o.id)).collect(),
-            Some(tracks) => {
-                let past = |o: &&ObjectState| o.sensed_at <= self.now;
-                let past: Vec<ObjectState> = report.objects.iter().filter(past).copied().collect();
-                let labels = tracks.label(Some(report.sender.into()), &past, true);
-                labelled(&past, &labels)
-                    .map(|(state, label)| (label, state.id))
-                    .collect()
-            }
-        };
+        let labelled: Option<Vec<(ObjectState, ObjectId)>> = self.tracks.as_mut().map(|tracks| {
+            let past = |o: &&ObjectState| o.sensed_at <= self.now;
+            let past: Vec<ObjectState> = report.objects.iter().filter(past).copied().collect();
+            let labels = tracks.label(Some(report.sender.into()), &past, true);
+            labelled(&past, &labels)
+                .map(|(state, label)| (label, state.id))
+                .collect()
+        });
         if let Some(member) = self.members.get_mut(report.sender)
             && member.reports.at.is_none_or(|at| report.at > at)
         {
@@ -356,13 +373,25 @@ impl<P: Policy> Host<P> {
             member.reports.objects = report.objects.len();
             let ids = &mut member.reports.ids;
             ids.clear();
-            ids.extend(objects.iter().map(|(object, _)| object.id));
+            match &labelled {
+                None => ids.extend(report.objects.iter().map(|object| object.id)),
+                Some(labelled) => ids.extend(labelled.iter().map(|(object, _)| object.id)),
+            }
             ids.sort_unstable();
             ids.dedup();
             member.reports.sensed_at = report.objects.iter().map(|o| o.sensed_at).min();
         }
-        for (state, source) in objects.iter().filter(|(o, _)| o.sensed_at <= self.now) {
-            self.fused.reported(report.sender, state, *source);
+        match &labelled {
+            None => {
+                for state in report.objects.iter().filter(|o| o.sensed_at <= self.now) {
+                    self.fused.reported(report.sender, state, state.id);
+                }
+            }
+            Some(labelled) => {
+                for (state, source) in labelled {
+                    self.fused.reported(report.sender, state, *source);
+                }
+            }
         }
     }
 
@@ -454,7 +483,7 @@ impl<P: Policy> Host<P> {
 
     fn assess_risk(&mut self) {
         self.risk.reset(self.window.len());
-        let mut cells = Vec::new();
+        let mut cells = core::mem::take(&mut self.buffers.path);
         let mut add = |risk: &mut RiskMap, speed: f64, path: &[PathCell]| {
             cells.clear();
             cells.extend(
@@ -471,11 +500,18 @@ impl<P: Policy> Host<P> {
             }
         }
         self.risk.finish();
+        self.buffers.path = cells;
     }
 
     fn decide(&mut self, cycle_start: Instant) -> Speech {
         let parameters = &self.parameters;
+        let mut buffers = core::mem::take(&mut self.buffers);
+        let mut costs = core::mem::take(&mut self.costs);
+        let cells = &mut buffers.cells;
+        cells.clear();
         let mut scope: Vec<ScopeMember<'_>> = Vec::with_capacity(self.members.len() + 1);
+        // Each of them with its view, as a part of `cells`.
+        let mut views: Vec<(&Member, Range<usize>)> = Vec::with_capacity(self.members.len());
         let mut delivery = 0.0;
         for (id, member) in self.members.iter().filter(|(_, m)| self.in_scope(m)) {
             let interval = Duration::from_seconds(parameters.beacon_interval_s(member.state.speed));
@@ -488,7 +524,11 @@ impl<P: Policy> Host<P> {
                 beacon_share,
                 path: &member.path,
             });
+            let begin = cells.len();
+            member.view(&self.window, cells);
+            views.push((member, begin..cells.len()));
         }
+        let cells = &*cells;
         // The channel is reciprocal: how well members are heard tells how well they hear.
         let delivery = if scope.is_empty() {
             1.0
@@ -496,26 +536,40 @@ impl<P: Policy> Host<P> {
             delivery / scope.len() as f64
         };
 
+        // Contributors are in scope, and both go by ascending id.
+        let mut held: Vec<(AgentId, &Member, &[u32])> = Vec::with_capacity(self.contributors.len());
+        let mut at = 0;
+        for &id in &self.contributors {
+            at += scope[at..].iter().take_while(|s| s.id < id).count();
+            if scope.get(at).is_some_and(|s| s.id == id) {
+                let (member, view) = &views[at];
+                held.push((id, member, &cells[view.clone()]));
+            }
+        }
+        let priors = &mut buffers.priors;
+        priors.clear();
+        for &(id, _, cells) in &held {
+            if let Some(without) = self.without.get(id) {
+                without.read(&self.map, cells, priors);
+            }
+        }
+        let mut priors = &priors[..];
+
         // The last map serves for contributors not yet heard; candidates are judged by the new one.
         let counted = self.last_broadcast.counted(parameters.broadcast_counts);
-        let costs = Costs::new(parameters, &self.fused, &self.window, &self.map, counted);
+        costs.begin(parameters, &self.fused, &self.window, counted);
+        if held.iter().any(|(_, member, _)| member.reports.is_new()) {
+            costs.weigh(&self.map);
+        }
         let mut mean_report = None;
-        // Leave-one-out priors on the contributors' own cells.
-        let own_priors: Vec<Option<Vec<f64>>> = self
-            .contributors
-            .iter()
-            .map(|&id| {
-                let (member, without) = (self.members.get(id)?, self.without.get(id)?);
-                Some(member.cells.iter().map(|&c| without[c as usize]).collect())
-            })
-            .collect();
-        let mut contributors = Vec::with_capacity(self.contributors.len());
-        for (&id, prior_without) in self.contributors.iter().zip(&own_priors) {
-            let Some(member) = self.members.get(id) else {
-                continue;
-            };
+        let mut contributors = Vec::with_capacity(held.len());
+        for &(id, member, cells) in &held {
             let reports = &member.reports;
-            let [visible, new] = costs.objects_in(&member.cells);
+            let [visible, new] = if reports.is_new() {
+                costs.objects_in(cells)
+            } else {
+                [0.0; 2]
+            };
             let report_bytes = match reports.at {
                 Some(_) => parameters.report_bytes(reports.objects as f64),
                 None => parameters.report_bytes(visible),
@@ -528,9 +582,14 @@ impl<P: Policy> Host<P> {
                 .broadcast_bytes
                 .unwrap_or(new * parameters.object_bytes)
                 * counted.listed_share;
+            let prior_without = self.without.get(id).map(|_| {
+                let (own, rest) = priors.split_at(cells.len());
+                priors = rest;
+                own
+            });
             contributors.push(Contributor {
                 id,
-                cells: &member.cells,
+                cells,
                 decoded: reports.at.is_some_and(|at| at >= cycle_start),
                 decoded_fraction: reports
                     .history
@@ -538,7 +597,7 @@ impl<P: Policy> Host<P> {
                     .unwrap_or(0.0),
                 report_bytes,
                 broadcast_bytes: listed + parameters.contributor_bytes,
-                prior_without: prior_without.as_deref(),
+                prior_without,
             });
         }
         let least_report = mean_report.map_or(0.0, |(sum, count)| sum / count);
@@ -555,24 +614,21 @@ impl<P: Policy> Host<P> {
             candidates: &[],
         };
         self.admission.fuse(&self.rules, &problem);
-        let map = self.admission.map();
-        let costs = Costs::new(parameters, &self.fused, &self.window, map, counted);
+        costs.weigh(self.admission.map());
 
         let mut candidates = Vec::with_capacity(scope.len());
-        for s in &scope {
-            let in_tile = Tile::containing(s.state.position, parameters.tile_m) == Some(self.tile);
+        for (s, (_, view)) in scope.iter().zip(&views) {
+            let in_tile = || Tile::containing(s.state.position, parameters.tile_m);
             if self.contributors.binary_search(&s.id).is_ok()
-                || (parameters.candidates_in_tile_only && !in_tile)
+                || (parameters.candidates_in_tile_only && in_tile() != Some(self.tile))
             {
                 continue;
             }
-            let Some(member) = self.members.get(s.id) else {
-                continue;
-            };
-            let [visible, new] = costs.objects_in(&member.cells);
+            let cells = &cells[view.clone()];
+            let [visible, new] = costs.objects_in(cells);
             candidates.push(Candidate {
                 id: s.id,
-                cells: &member.cells,
+                cells,
                 decoded_fraction: s.beacon_share,
                 report_bytes: parameters.report_bytes(visible).max(least_report),
                 broadcast_bytes: new * parameters.object_bytes * counted.listed_share
@@ -583,6 +639,21 @@ impl<P: Policy> Host<P> {
             candidates: &candidates,
             ..problem
         };
+        let soft_state = Duration::from_seconds(parameters.soft_state_s);
+        let reports: Vec<LastReport<'_>> = scope
+            .iter()
+            .zip(&views)
+            .filter_map(|(s, (member, _))| {
+                let reports = &member.reports;
+                let at = reports.at.filter(|&at| self.now.since(at) <= soft_state)?;
+                Some(LastReport {
+                    sender: s.id,
+                    at,
+                    sensed_at: reports.sensed_at.unwrap_or(at),
+                    objects: &reports.ids,
+                })
+            })
+            .collect();
         let own = ScopeMember {
             id: self.id,
             state: &self.own,
@@ -593,20 +664,6 @@ impl<P: Policy> Host<P> {
         let at = scope.partition_point(|s| s.id < self.id);
         scope.insert(at, own);
         let known = self.fused.known(parameters, self.id, cycle_start, self.now);
-        let soft_state = Duration::from_seconds(parameters.soft_state_s);
-        let reports: Vec<LastReport<'_>> = scope
-            .iter()
-            .filter_map(|s| {
-                let reports = &self.members.get(s.id)?.reports;
-                let at = reports.at.filter(|&at| self.now.since(at) <= soft_state)?;
-                Some(LastReport {
-                    sender: s.id,
-                    at,
-                    sensed_at: reports.sensed_at.unwrap_or(at),
-                    objects: &reports.ids,
-                })
-            })
-            .collect();
         let plan = self.policy.plan(
             &View {
                 now: self.now,
@@ -630,26 +687,30 @@ impl<P: Policy> Host<P> {
         );
 
         // The maps of this cycle, of the set as it was.
+        let decay = self.rules.decay();
         for contributor in &contributors {
-            if let Some(map) = self.without.get_mut(contributor.id) {
-                self.admission
-                    .age_map_without(&self.rules, contributor, map);
-                clear_traces(map);
+            if let Some(map) = self.without.get_mut(contributor.id)
+                && let Some(before) = contributor.prior_without
+            {
+                let spare = &mut buffers.without;
+                map.age(&self.admission, decay, contributor, before, spare);
             }
         }
         self.map.clear();
-        self.map.extend_from_slice(self.admission.map());
-        clear_traces(&mut self.map);
+        let map = self.admission.map().iter();
+        self.map.extend(map.map(|&m| without_trace(m)));
+        self.buffers = buffers;
+        self.costs = costs;
 
         let before = core::mem::take(&mut self.contributors);
         self.contributors.clone_from(&before);
         policy::apply(&mut self.contributors, &plan);
-        let (held, map) = (&self.contributors, &self.map);
+        let held = &self.contributors;
         self.without.retain(|id, _| held.binary_search(&id).is_ok());
         for &id in held {
             if before.binary_search(&id).is_err() {
                 if self.policy.weighs_coverage() {
-                    self.without.insert(id, map.clone());
+                    self.without.insert(id, MapWithout::default());
                 }
                 // Its record begins anew with its admission.
                 if let Some(member) = self.members.get_mut(id) {
@@ -729,11 +790,4 @@ struct Speech {
     content: Content,
     requested: Vec<ObjectId>,
     repeat: Repeat,
-}
-
-fn clear_traces(map: &mut [f64]) {
-    for m in map {
-        // Without a branch, so that it is done several cells at a time.
-        *m = if *m < NO_COVERAGE { 0.0 } else { *m };
-    }
 }

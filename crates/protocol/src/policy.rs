@@ -158,8 +158,8 @@ pub enum Repeat {
     Picked(Vec<ObjectId>),
 }
 
-/// Chooses who reports in the next cycle.
-pub trait Policy {
+/// Chooses who reports in the next cycle. It can go to another thread, so that many hosts may be simulated side by side.
+pub trait Policy: Send {
     /// Plans the next cycle.
     ///
     /// `admission` has fused the map of `view.problem` ([`Admission::fuse`]); a policy may decide with it

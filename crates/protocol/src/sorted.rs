@@ -39,6 +39,61 @@ impl<K: Ord + Copy, V> SortedMap<K, V> {
         }
     }
 
+    /// As [`find`](Self::find), quick where `key` lies at `hint` or a few places behind it.
+    fn find_near(&self, hint: usize, key: K) -> Result<usize, usize> {
+        const NEAR: usize = 8;
+        if self.keys.get(hint).is_none_or(|&there| there > key) {
+            return self.find(key);
+        }
+        let near = &self.keys[hint..];
+        for (at, &there) in near.iter().take(NEAR).enumerate() {
+            if there >= key {
+                let at = hint + at;
+                return if there == key { Ok(at) } else { Err(at) };
+            }
+        }
+        let passed = near.len().min(NEAR);
+        let rest = near[passed..].binary_search(&key);
+        let offset = |at: usize| hint + passed + at;
+        rest.map(offset).map_err(offset)
+    }
+
+    /// As [`get_or_insert_with`](Self::get_or_insert_with), quick where keys are mostly asked for in order: `hint` is the
+    /// place of the last one, and is brought up to date.
+    pub(crate) fn get_or_insert_near(
+        &mut self,
+        hint: &mut usize,
+        key: K,
+        new: impl FnOnce() -> V,
+    ) -> &mut V {
+        let at = match self.find_near(*hint, key) {
+            Ok(at) => at,
+            Err(at) => {
+                self.keys.insert(at, key);
+                self.values.insert(at, new());
+                at
+            }
+        };
+        *hint = at;
+        &mut self.values[at]
+    }
+
+    /// The value of `key`, where keys are asked for in ascending order: `passed` counts the rows before the last one.
+    pub(crate) fn get_onward(&self, passed: &mut usize, key: K) -> Option<&V> {
+        while self.keys.get(*passed).is_some_and(|&there| there < key) {
+            *passed += 1;
+        }
+        let found = self.keys.get(*passed).is_some_and(|&there| there == key);
+        found.then(|| &self.values[*passed])
+    }
+
+    /// Adds a row behind all others, whose keys are lower.
+    pub(crate) fn push(&mut self, key: K, value: V) {
+        debug_assert!(self.keys.last().is_none_or(|&last| last < key));
+        self.keys.push(key);
+        self.values.push(value);
+    }
+
     /// The value of `key`, made by `new` where there is none, and whether it was made.
     pub(crate) fn get_or_insert_with(&mut self, key: K, new: impl FnOnce() -> V) -> (&mut V, bool) {
         let (at, made) = match self.find(key) {
@@ -128,5 +183,25 @@ mod tests {
         assert_eq!(map.get(4), None);
         assert_eq!(map.insert(9, 90), None);
         assert_eq!(map.get(9), Some(&90));
+    }
+
+    #[test]
+    fn rows_are_found_from_anywhere() {
+        let keys: Vec<u32> = (0..40).map(|key| key * 3).collect();
+        let mut map = SortedMap::default();
+        for &key in &keys {
+            map.push(key, key);
+        }
+        for hint in 0..42 {
+            for key in 0..125 {
+                assert_eq!(map.find_near(hint, key), map.find(key), "{hint} {key}");
+            }
+        }
+        let (mut hint, mut passed) = (39, 0);
+        for key in [6, 7, 9, 50, 116] {
+            assert_eq!(map.get_onward(&mut passed, key), map.get(key));
+            *map.get_or_insert_near(&mut hint, key, || key) += 1;
+            assert_eq!(map.get(key), Some(&(key + 1)));
+        }
     }
 }

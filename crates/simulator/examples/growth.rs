@@ -140,6 +140,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let options = RunOptions {
         warmup_s: warmup.parse()?,
         measure_s: measure.parse()?,
+        ..RunOptions::default()
     };
     let clock = std::time::Instant::now();
     let result = simulate(&prepared, &mut traffic, &arms, 1001, &options, &mut Nobody)?;

@@ -26,6 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let options = RunOptions {
         warmup_s: warmup.parse()?,
         measure_s: measure.parse()?,
+        ..RunOptions::default()
     };
     let clock = std::time::Instant::now();
     let result = simulate(

@@ -61,9 +61,10 @@ fn compare(prepared: &Prepared, traffic: &mut dyn FrameSource, options: &RunOpti
     for step in 0..run.steps {
         run.step(step, traffic, &mut ears).unwrap();
         let shared = &run.shared;
-        for (number, arm) in run.arms.iter().enumerate() {
+        let part = &run.parts[0];
+        for (number, arm) in part.arms.iter().enumerate() {
             let knowledge = Knowledge {
-                beacons: &run.groups[arm.group].heard,
+                beacons: &part.groups[arm.group].heard,
                 lane: arm.lane,
                 told: &arm.told,
                 oracle: false,

@@ -272,6 +272,38 @@ impl Default for BeaconStatistics {
     }
 }
 
+/// Eight lanes' bits as eight bytes of a number, the lowest first.
+const SPREAD: [u64; 256] = {
+    let mut spread = [0; 256];
+    let mut bits = 0;
+    while bits < 256 {
+        let mut lane = 0;
+        while lane < 8 {
+            spread[bits] |= ((bits as u64) >> lane & 1) << (8 * lane);
+            lane += 1;
+        }
+        bits += 1;
+    }
+    spread
+};
+
+/// Adds how many of `hits` have each lane's bit, eight lanes in one addition.
+fn count_lanes(hits: &[u16], sums: &mut [u64; LANES]) {
+    // No byte overflows within that many.
+    for some in hits.chunks(255) {
+        let mut counts = [0; 2];
+        for bits in some {
+            let [low, high] = bits.to_le_bytes();
+            counts[0] += SPREAD[usize::from(low)];
+            counts[1] += SPREAD[usize::from(high)];
+        }
+        let counts = counts.map(u64::to_le_bytes);
+        for (sum, &count) in sums.iter_mut().zip(counts.as_flattened()) {
+            *sum += u64::from(count);
+        }
+    }
+}
+
 /// Beacons of up to [`LANES`] arms, delivered together: one draw serves all.
 #[derive(Debug)]
 pub(crate) struct BeaconLanes {
@@ -281,8 +313,8 @@ pub(crate) struct BeaconLanes {
     listening: Vec<[f32; LANES]>,
     /// Lanes in which a place hosts.
     pub(crate) hosts: Vec<u16>,
-    /// Beacons that hosts heard in this step: lane, host, sender.
-    pub(crate) heard_by_hosts: Vec<(u8, u32, u32)>,
+    /// Beacons that hosts heard in this step, by lane: host and sender.
+    pub(crate) heard_by_hosts: Vec<Vec<(u32, u32)>>,
     pub(crate) statistics: Vec<BeaconStatistics>,
     units: Vec<f32>,
     hits: Vec<u16>,
@@ -295,7 +327,7 @@ impl BeaconLanes {
             rows: Vec::new(),
             listening: Vec::new(),
             hosts: Vec::new(),
-            heard_by_hosts: Vec::new(),
+            heard_by_hosts: vec![Vec::new(); LANES],
             statistics: vec![BeaconStatistics::default(); lanes],
             units: Vec::new(),
             hits: Vec::new(),
@@ -314,7 +346,7 @@ impl BeaconLanes {
             self.listening[slot as usize][lane] = air.listening[slot as usize];
         }
         self.hosts.resize(size, 0);
-        self.heard_by_hosts.clear();
+        self.heard_by_hosts[lane].clear();
     }
 
     /// Delivers `sender`'s beacon in the lanes in which it is carried, and adds to each lane's delivered pairs.
@@ -353,20 +385,14 @@ impl BeaconLanes {
         if sampled {
             self.note(shared, sender, stamp);
         }
-        let mut counts = [0u16; LANES];
+        count_lanes(&self.hits, delivered);
         for (&place, &bits) in places.iter().zip(&self.hits) {
-            for (lane, count) in counts.iter_mut().enumerate() {
-                *count += bits >> lane & 1;
-            }
             let mut hosts = bits & self.hosts[place as usize];
             while hosts != 0 {
-                let lane = hosts.trailing_zeros() as u8;
-                self.heard_by_hosts.push((lane, place, sender));
+                let lane = hosts.trailing_zeros() as usize;
+                self.heard_by_hosts[lane].push((place, sender));
                 hosts &= hosts - 1;
             }
-        }
-        for (sum, count) in delivered.iter_mut().zip(counts) {
-            *sum += u64::from(count);
         }
         self.heard.push(sender, stamp, places, &self.hits);
     }
@@ -391,6 +417,22 @@ impl BeaconLanes {
                     }
                 }
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_are_counted_one_by_one() {
+        let hits: Vec<u16> = (0..1_000u32).map(|n| (n * n * 77 + n) as u16).collect();
+        let mut sums = [3; LANES];
+        count_lanes(&hits, &mut sums);
+        for (lane, sum) in sums.into_iter().enumerate() {
+            let one_by_one = hits.iter().filter(|&&bits| bits >> lane & 1 != 0).count();
+            assert_eq!(sum, 3 + one_by_one as u64, "{lane}");
         }
     }
 }

@@ -77,12 +77,48 @@ pub(crate) struct BeaconHistory {
 /// The beacons of one interval: each sender's row.
 #[derive(Debug, Clone, Default)]
 struct Interval {
-    /// By sender: stamp of its beacon, and where its row lies. No beacon where the stamp is zero.
-    rows: Vec<(Stamp, u32, u32)>,
-    /// Receivers' places, ascending within a row.
-    receivers: Vec<u32>,
-    /// Arms in which they heard it.
+    /// By sender.
+    rows: Vec<Row>,
+    /// The receivers of all rows.
+    words: Vec<Word>,
+    /// Arms in which they heard it, receiver by receiver.
     masks: Vec<u16>,
+}
+
+/// Who could hear a beacon.
+#[derive(Debug, Clone, Copy, Default)]
+struct Row {
+    /// Of the beacon; zero where there was none.
+    stamp: Stamp,
+    /// The first of its words, and how many they are.
+    begin: u32,
+    words: u32,
+    /// The lowest place of the first word, over 64.
+    low: u32,
+}
+
+/// Up to 64 receivers with places in a row.
+#[derive(Debug, Clone, Copy, Default)]
+struct Word {
+    /// A bit each.
+    present: u64,
+    /// The mask of the first of them.
+    masks: u32,
+}
+
+impl Interval {
+    /// Stamp of a sender's beacon and the place in `masks` of a receiver that could hear it.
+    fn find(&self, sender: u32, receiver: u32) -> Option<(Stamp, usize)> {
+        let row = self.rows.get(sender as usize).filter(|row| row.stamp > 0)?;
+        let word = (receiver / 64).wrapping_sub(row.low);
+        if word >= row.words {
+            return None;
+        }
+        let Word { present, masks } = self.words[(row.begin + word) as usize];
+        let bit = 1u64 << (receiver % 64);
+        let before = (present & (bit - 1)).count_ones();
+        (present & bit != 0).then_some((row.stamp, (masks + before) as usize))
+    }
 }
 
 impl BeaconHistory {
@@ -94,8 +130,8 @@ impl BeaconHistory {
             Interval::default()
         };
         interval.rows.clear();
-        interval.rows.resize(size, (0, 0, 0));
-        interval.receivers.clear();
+        interval.rows.resize(size, Row::default());
+        interval.words.clear();
         interval.masks.clear();
         self.intervals.push_front(interval);
     }
@@ -104,27 +140,33 @@ impl BeaconHistory {
     pub(crate) fn push(&mut self, sender: u32, stamp: Stamp, receivers: &[u32], masks: &[u16]) {
         if let Some(interval) = self.intervals.front_mut() {
             if interval.rows.len() <= sender as usize {
-                interval.rows.resize(sender as usize + 1, (0, 0, 0));
+                interval.rows.resize(sender as usize + 1, Row::default());
             }
-            let begin = interval.receivers.len() as u32;
-            interval.rows[sender as usize] = (stamp, begin, begin + receivers.len() as u32);
-            interval.receivers.extend_from_slice(receivers);
+            let begin = interval.words.len();
+            let low = receivers.first().map_or(0, |first| first / 64);
+            for (at, &receiver) in (interval.masks.len() as u32..).zip(receivers) {
+                let word = begin + (receiver / 64 - low) as usize;
+                while interval.words.len() <= word {
+                    let (present, masks) = (0, at);
+                    interval.words.push(Word { present, masks });
+                }
+                interval.words[word].present |= 1 << (receiver % 64);
+            }
             interval.masks.extend_from_slice(masks);
+            interval.rows[sender as usize] = Row {
+                stamp,
+                begin: begin as u32,
+                words: (interval.words.len() - begin) as u32,
+                low,
+            };
         }
     }
 
     /// When `receiver` last heard `sender` in the arm of `lane`, as far back as intervals are kept.
     pub(crate) fn at(&self, sender: u32, receiver: u32, lane: usize) -> Stamp {
         for interval in &self.intervals {
-            let Some(&(stamp, begin, end)) = interval.rows.get(sender as usize) else {
-                continue;
-            };
-            if stamp == 0 {
-                continue;
-            }
-            let row = begin as usize..end as usize;
-            if let Ok(at) = interval.receivers[row.clone()].binary_search(&receiver)
-                && interval.masks[row][at] >> lane & 1 != 0
+            if let Some((stamp, at)) = interval.find(sender, receiver)
+                && interval.masks[at] >> lane & 1 != 0
             {
                 return stamp;
             }
@@ -139,14 +181,8 @@ impl BeaconHistory {
             if wanted == 0 {
                 break;
             }
-            let Some(&(stamp, begin, end)) = interval.rows.get(sender as usize) else {
-                continue;
-            };
-            let row = begin as usize..end as usize;
-            if stamp > 0
-                && let Ok(at) = interval.receivers[row.clone()].binary_search(&receiver)
-            {
-                let mut found = interval.masks[row][at] & wanted;
+            if let Some((stamp, at)) = interval.find(sender, receiver) {
+                let mut found = interval.masks[at] & wanted;
                 wanted &= !found;
                 while found != 0 {
                     newest[found.trailing_zeros() as usize] = stamp;
@@ -160,18 +196,12 @@ impl BeaconHistory {
     /// Forgets a place, as sender and as receiver.
     pub(crate) fn clear(&mut self, slot: u32) {
         for interval in &mut self.intervals {
-            let Interval {
-                rows,
-                receivers,
-                masks,
-            } = interval;
-            if let Some(row) = rows.get_mut(slot as usize) {
-                row.0 = 0;
+            if let Some(row) = interval.rows.get_mut(slot as usize) {
+                row.stamp = 0;
             }
-            for &(_, begin, end) in rows.iter() {
-                let row = begin as usize..end as usize;
-                if let Ok(at) = receivers[row].binary_search(&slot) {
-                    masks[begin as usize + at] = 0;
+            for sender in 0..interval.rows.len() as u32 {
+                if let Some((_, at)) = interval.find(sender, slot) {
+                    interval.masks[at] = 0;
                 }
             }
         }
@@ -180,7 +210,7 @@ impl BeaconHistory {
     /// Moves all stamps.
     pub(crate) fn each(&mut self, f: impl Fn(&mut Stamp)) {
         for interval in &mut self.intervals {
-            interval.rows.iter_mut().for_each(|row| f(&mut row.0));
+            interval.rows.iter_mut().for_each(|row| f(&mut row.stamp));
         }
     }
 }

@@ -8,9 +8,7 @@ mod broadcasts;
 mod office;
 mod spoken;
 
-use std::cell::RefCell;
-use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use covey_protocol::admission::Admission;
 use covey_protocol::contributor::Contributor;
@@ -53,6 +51,8 @@ struct Office {
     host: AgentId,
     step: u32,
     position: Position,
+    /// That is in the tile.
+    inside: bool,
     inheritance: Inheritance,
 }
 
@@ -93,7 +93,15 @@ pub(crate) struct Served {
 }
 
 /// Where a watched policy leaves what it was shown.
-type Show = Rc<RefCell<Option<Shown>>>;
+#[derive(Debug, Clone, Default)]
+struct Show(Arc<Mutex<Option<Shown>>>);
+
+impl Show {
+    fn replace(&self, shown: Option<Shown>) -> Option<Shown> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut kept, shown)
+    }
+}
 
 /// A policy whose view is kept for whoever records.
 struct Watched<P> {
@@ -140,6 +148,19 @@ impl Policy for Watched<Demand> {
     }
 }
 
+/// A policy that looks at what everyone would cost, and at nothing else.
+struct ByAirtime<P>(P);
+
+impl<P: Policy> Policy for ByAirtime<P> {
+    fn plan(&mut self, view: &View<'_>, admission: &mut Admission) -> Plan {
+        self.0.plan(view, admission)
+    }
+
+    fn weighs_coverage(&self) -> bool {
+        false
+    }
+}
+
 /// Digests at 2 Hz: with every fifth beacon.
 const LEAN_DIGEST_EVERY: u32 = 5;
 
@@ -160,7 +181,11 @@ pub(crate) struct Hosted {
     /// Index in `hosts` by place.
     host_of: Vec<u32>,
     contributors: Vec<Option<Box<Contributor>>>,
+    /// By place: when in the cycle it reports, where it contributes.
+    phases: Vec<Duration>,
     offices: Vec<Vec<Office>>,
+    /// By tile: a host that was in it for as long as anybody remembers, wherever it was last heard.
+    settled: Vec<Option<AgentId>>,
     /// The own tile of a place, and since which step it has had no host.
     vacant: Vec<Option<(u32, u32)>>,
     /// Reports of this step, with their bytes and the places of their objects.
@@ -226,6 +251,8 @@ impl Hosted {
             hosts: Vec::new(),
             host_of: Vec::new(),
             contributors: Vec::new(),
+            phases: Vec::new(),
+            settled: Vec::new(),
             offices: Vec::new(),
             vacant: Vec::new(),
             reports: Vec::new(),
@@ -245,6 +272,18 @@ impl Hosted {
     fn options(&self) -> DemandOptions {
         let content = self.content.as_ref();
         content.map_or_else(DemandOptions::default, |content| content.options.clone())
+    }
+
+    /// Somebody looks at where others are about to drive: whoever records, or a policy that may weigh risk.
+    fn looks_at_paths(&self) -> bool {
+        let weighs_risk = match self.arm.strategy {
+            Strategy::Random | Strategy::RandomRedraw => false,
+            Strategy::CoverageOnly | Strategy::Conditional | Strategy::ConditionalRisk => {
+                self.parameters.risk || self.parameters.timeliness
+            }
+            _ => true,
+        };
+        weighs_risk || self.show.is_some() || self.own_policy.is_some()
     }
 
     fn policy(&self) -> Box<dyn Policy> {
@@ -283,15 +322,20 @@ impl Hosted {
             Strategy::Nearest => Box::new(Ordered::new(Order::Nearest)),
             Strategy::MaxAge => Box::new(Ordered::new(Order::OldestReport)),
             Strategy::Cmass => Box::new(MaximumCoverage::default()),
-            Strategy::Random => Box::new(RandomChoice {
-                seed: self.seed,
-                redraw: false,
-            }),
-            Strategy::RandomRedraw => Box::new(RandomChoice {
-                seed: self.seed,
-                redraw: true,
-            }),
+            Strategy::Random => self.random_choice(false),
+            Strategy::RandomRedraw => self.random_choice(true),
             _ => Box::new(ConditionalCoverage),
+        }
+    }
+
+    fn random_choice(&self, redraw: bool) -> Box<dyn Policy> {
+        let seed = self.seed;
+        let choice = RandomChoice { seed, redraw };
+        if self.show.is_some() {
+            // Recordings show all that a host knew.
+            Box::new(choice)
+        } else {
+            Box::new(ByAirtime(choice))
         }
     }
 
@@ -310,6 +354,7 @@ impl Hosted {
         let size = shared.slots.len();
         self.host_of.resize(size, NO_SLOT);
         self.contributors.resize_with(size, || None);
+        self.phases.resize(size, Duration::ZERO);
         self.offices.resize_with(size, Vec::new);
         self.vacant.resize(size, None);
         if let Some(reported) = &mut self.reported {
@@ -355,13 +400,13 @@ impl Hosted {
         let phase = Duration::from_micros(i64::from(shared.phase()) * covey_traffic::STEP_US);
         let thinning = air::thinning(shared, REPORT);
         for &slot in &shared.participants {
+            if self.phases[slot as usize] != phase {
+                continue;
+            }
             let Some(contributor) = &mut self.contributors[slot as usize] else {
                 continue;
             };
             let agent = shared.agent(slot);
-            if self.parameters.report_phase(agent) != phase {
-                continue;
-            }
             if let Some(wrong) = shared.misbehaviour(slot) {
                 // Time passes for its leases, too.
                 contributor.handle_input(now, Input::Tick);
@@ -442,19 +487,16 @@ impl Hosted {
         }
     }
 
-    /// Hosts hear the beacons of this step.
+    /// Hosts hear the beacons of this step, which are by lane.
     pub(crate) fn hear(
         &mut self,
         shared: &Shared<'_>,
         spoken: &Spoken,
-        heard: &[(u8, u32, u32)],
+        heard: &[Vec<(u32, u32)>],
         lane: usize,
     ) {
         let now = shared.now();
-        for &(of, place, sender) in heard {
-            if usize::from(of) != lane {
-                continue;
-            }
+        for &(place, sender) in &heard[lane] {
             let digest = self.digest_due(shared, sender);
             let Some(host) = self.hosts.get_mut(self.host_of[place as usize] as usize) else {
                 continue;
@@ -568,7 +610,7 @@ impl Hosted {
     )]
     pub(crate) fn serve(
         &mut self,
-        shared: &mut Shared<'_>,
+        shared: &Shared<'_>,
         spoken: &mut Spoken,
         air: &mut Air,
         sizes: &Sizes,
@@ -582,6 +624,7 @@ impl Hosted {
         let thinning = air::thinning(shared, BROADCAST);
         let mut broadcasts = Vec::with_capacity(self.hosts.len());
         let mut retention = retention;
+        let with_paths = self.looks_at_paths();
         for InOffice {
             slot,
             tile,
@@ -592,20 +635,22 @@ impl Hosted {
         {
             let agent = shared.agent(*slot);
             host.handle_input(now, Input::Moved(&shared.here(*slot).state));
-            // The newest beacon of each sender tells its path.
-            news.sort_unstable();
-            for (at, &(sender, step)) in news.iter().enumerate() {
-                if news.get(at + 1).is_some_and(|next| next.0 == sender) {
-                    continue;
+            if with_paths {
+                // The newest beacon of each sender tells its path.
+                news.sort_unstable();
+                for (at, &(sender, step)) in news.iter().enumerate() {
+                    if news.get(at + 1).is_some_and(|next| next.0 == sender) {
+                        continue;
+                    }
+                    let id = shared.agent(sender);
+                    let cells = spoken.path(shared, sender, step);
+                    host.handle_input(now, Input::Path { agent: id, cells });
                 }
-                let id = shared.agent(sender);
-                let cells = spoken.path(shared, sender, step);
-                host.handle_input(now, Input::Path { agent: id, cells });
+                let mut own = Vec::new();
+                spoken.own_path(shared, *slot, &mut own);
+                host.handle_input(now, Input::Path { agent, cells: &own });
             }
             news.clear();
-            let mut own = Vec::new();
-            shared.path_of(*slot, shared.step, &mut own);
-            host.handle_input(now, Input::Path { agent, cells: &own });
             let price = host.price();
             host.handle_input(now, Input::Tick);
             let mut drops = 0;
@@ -647,7 +692,7 @@ impl Hosted {
                                 price,
                                 epoch: host.epoch(),
                                 coverage: Vec::new(),
-                                shown: self.show.as_ref().and_then(|show| show.take()),
+                                shown: self.show.as_ref().and_then(|show| show.replace(None)),
                             },
                         );
                     }

@@ -16,6 +16,7 @@ mod beaconing;
 pub mod calibrate;
 pub mod capture;
 pub mod conduct;
+pub mod cpu;
 mod cured;
 mod demanded;
 pub mod errors;

@@ -184,8 +184,8 @@ pub(crate) struct Evaluation<'a> {
     pub(crate) pairs: Vec<Pair>,
     /// Participants by tile.
     participants: Vec<u32>,
-    /// Participants whose surroundings are looked at in this cycle.
-    sampled: Vec<u32>,
+    /// Participants whose surroundings are looked at in this cycle, each with everyone around it.
+    around: Vec<(u32, u32)>,
 }
 
 /// The age of a stamp is within the deadline, and it is not forgotten.
@@ -212,7 +212,7 @@ impl<'a> Evaluation<'a> {
             missed_unequipped: 0,
             pairs: Vec::new(),
             participants: vec![0; tiles],
-            sampled: Vec::new(),
+            around: Vec::new(),
         };
         for (vehicle, relevant) in shared.relevant.iter() {
             let vehicle = shared.places[vehicle as usize];
@@ -242,7 +242,12 @@ impl<'a> Evaluation<'a> {
             if cycle.is_multiple_of(AWARENESS_EVERY)
                 && (shared.agent(slot).mixed() >> 4).is_multiple_of(one_in)
             {
-                evaluation.sampled.push(slot);
+                let here = shared.here(slot).truth();
+                let near = |&other: &u32| {
+                    other != slot && shared.here(other).truth().distance(here) <= AWARENESS_M
+                };
+                let others = shared.places.iter().copied().filter(near);
+                evaluation.around.extend(others.map(|other| (slot, other)));
             }
         }
         evaluation
@@ -433,19 +438,13 @@ impl Ledger {
         evaluation: &Evaluation<'_>,
         knowledge: &Knowledge<'_>,
     ) {
-        for &slot in &evaluation.sampled {
-            let here = shared.here(slot).truth();
-            for &other in &shared.places {
-                if other == slot || shared.here(other).truth().distance(here) > AWARENESS_M {
-                    continue;
-                }
-                self.outcome.aware[1] += 1;
-                let told = knowledge.told(shared, other, slot);
-                let newest = told.max(shared.sensed.at(other, slot));
-                if let Some(age) = age_us(shared, newest) {
-                    self.outcome.aware[0] += 1;
-                    self.outcome.age.add(age as f64 * 1e-6);
-                }
+        for &(slot, other) in &evaluation.around {
+            self.outcome.aware[1] += 1;
+            let told = knowledge.told(shared, other, slot);
+            let newest = told.max(shared.sensed.at(other, slot));
+            if let Some(age) = age_us(shared, newest) {
+                self.outcome.aware[0] += 1;
+                self.outcome.age.add(age as f64 * 1e-6);
             }
         }
     }

@@ -84,6 +84,11 @@ pub struct Miss {
 
 /// Watches a run. Every method does nothing unless it is written.
 pub trait Observer {
+    /// Nobody watches: the run may work on several arms at once. Default false.
+    fn is_nobody(&self) -> bool {
+        false
+    }
+
     /// A step began.
     fn step(&mut self, _view: &StepView<'_>) {}
 
@@ -123,4 +128,8 @@ pub trait Observer {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Nobody;
 
-impl Observer for Nobody {}
+impl Observer for Nobody {
+    fn is_nobody(&self) -> bool {
+        true
+    }
+}

@@ -5,8 +5,10 @@
 //! the metric looks at what everyone knows.
 
 mod arm_run;
+mod part;
 mod telling;
 
+use std::thread;
 use std::time::Instant as Clock;
 
 use covey_protocol::messages::{Beacon, Message, Report};
@@ -19,6 +21,7 @@ use crate::air::{self, Air, BEACON, BROADCAST, BeaconLanes, REPORT};
 use crate::arm::{Arm, Contender, Strategy};
 use crate::awareness::{Speaker, Told};
 use crate::calibrate::Margins;
+use crate::cpu::thread_cpu_s;
 use crate::hosted::{Hosted, Spoken};
 use crate::metric::{self, Ledger};
 use crate::observe::{CycleView, Nobody, Observer, StepView};
@@ -38,14 +41,17 @@ pub struct RunOptions {
     pub warmup_s: f64,
     /// Seconds to measure.
     pub measure_s: f64,
+    /// Threads that may work on the run. The outcome is the same with any number; observers are served by one alone.
+    pub threads: usize,
 }
 
 impl Default for RunOptions {
-    /// The letter's: 40 s and 40 s.
+    /// The letter's: 40 s and 40 s. One thread.
     fn default() -> Self {
         Self {
             warmup_s: 40.0,
             measure_s: 40.0,
+            threads: 1,
         }
     }
 }
@@ -104,12 +110,16 @@ pub struct SeedOutcome {
     pub cycles: Vec<Vec<CycleRow>>,
     /// Where the time went.
     pub timing: Timing,
+    /// CPU seconds of threads other than the caller's.
+    pub helpers_cpu_s: f64,
 }
 
 /// One arm at work.
 #[derive(Debug)]
 pub(crate) struct ArmRun {
     arm: Arm,
+    /// Its number among all arms of the run.
+    pub(crate) number: usize,
     pub(crate) group: usize,
     pub(crate) lane: usize,
     kind: Kind,
@@ -162,25 +172,30 @@ pub fn simulate_contenders(
     options: &RunOptions,
     observer: &mut dyn Observer,
 ) -> Result<SeedOutcome, RunError> {
-    Run::new(prepared, contenders, seed, options, None)?.finish(traffic, observer)
+    let mut options = *options;
+    if !observer.is_nobody() {
+        options.threads = 1;
+    }
+    Run::new(prepared, contenders, seed, &options, None)?.finish(traffic, observer)
 }
+
+pub(crate) use part::Part;
+use part::Step;
+pub(crate) use part::tell_delivered;
 
 /// A run under way.
 #[derive(Debug)]
 pub(crate) struct Run<'p> {
     pub(crate) shared: Shared<'p>,
-    spoken: Spoken,
-    sizes: Sizes,
-    pub(crate) arms: Vec<ArmRun>,
-    pub(crate) groups: Vec<BeaconLanes>,
+    /// The arms, in as many parts as there are threads.
+    pub(crate) parts: Vec<Part>,
+    helpers_cpu_s: f64,
     beacon_phase: Vec<u32>,
     report_phase: Vec<u32>,
     warmup: u32,
     pub(crate) steps: u32,
     outcome: SharedOutcome,
     present: metric::Presence,
-    /// Relevant and missed pairs of the first arm by margin, for calibration.
-    margins: Option<Margins>,
 }
 
 impl<'p> Run<'p> {
@@ -229,10 +244,11 @@ impl<'p> Run<'p> {
             .iter()
             .map(|contender| (contender, contender.arm()))
             .enumerate()
-            .map(|(at, (contender, arm))| ArmRun {
+            .map(|(number, (contender, arm))| ArmRun {
                 arm,
-                group: at / LANES,
-                lane: at % LANES,
+                number,
+                group: 0,
+                lane: 0,
                 kind: match arm.strategy {
                     Strategy::CamOnly | Strategy::Oracle => Kind::Silent,
                     Strategy::CpmEtsi => Kind::Senders(Senders::new(false)),
@@ -257,16 +273,17 @@ impl<'p> Run<'p> {
                 reports: Vec::new(),
             })
             .collect();
-        let groups = contenders
-            .chunks(LANES)
-            .map(|chunk| BeaconLanes::new(chunk.len()))
-            .collect();
+        // In turn, so that no part gets all of a kind.
+        let count = options.threads.clamp(1, runs.len().max(1));
+        let mut arms: Vec<Vec<ArmRun>> = (0..count).map(|_| Vec::new()).collect();
+        for run in runs {
+            arms[run.number % count].push(run);
+        }
+        let parts = arms.into_iter().map(|arms| Part::new(prepared, arms));
         Ok(Self {
             shared: Shared::new(prepared, seed, with_cells, margin),
-            spoken: Spoken::default(),
-            sizes: Sizes::new(prepared.scenario.sizes, &prepared.scenario.protocol),
-            arms: runs,
-            groups,
+            parts: parts.collect(),
+            helpers_cpu_s: 0.0,
             beacon_phase: Vec::new(),
             report_phase: Vec::new(),
             warmup,
@@ -276,7 +293,6 @@ impl<'p> Run<'p> {
                 ..SharedOutcome::default()
             },
             present: metric::Presence::default(),
-            margins: None,
         })
     }
 
@@ -291,11 +307,11 @@ impl<'p> Run<'p> {
         mut self,
         traffic: &mut dyn FrameSource,
     ) -> Result<(SeedOutcome, Margins), RunError> {
-        self.margins = Some(Margins::default());
+        self.parts[0].margins = Some(Margins::default());
         for step in 0..self.steps {
             self.step(step, traffic, &mut Nobody)?;
         }
-        let margins = self.margins.take().unwrap_or_default();
+        let margins = self.parts[0].margins.take().unwrap_or_default();
         Ok((self.conclude(), margins))
     }
 
@@ -306,7 +322,7 @@ impl<'p> Run<'p> {
         observer: &mut dyn Observer,
     ) -> Result<SeedOutcome, RunError> {
         if observer.wants_record() {
-            for run in &mut self.arms {
+            for run in self.parts.iter_mut().flat_map(|part| &mut part.arms) {
                 run.air.log = Some(Vec::new());
                 if let Kind::Hosted(hosted) = &mut run.kind {
                     hosted.watch();
@@ -326,11 +342,21 @@ impl<'p> Run<'p> {
         let mut result = SeedOutcome {
             shared: self.outcome,
             timing: self.shared.timing,
+            helpers_cpu_s: self.helpers_cpu_s,
             ..SeedOutcome::default()
         };
-        for run in self.arms {
-            let statistics = &self.groups[run.group].statistics[run.lane];
-            let (outcome, cycles) = run.ledger.finish(&run.air, statistics);
+        let mut arms = Vec::new();
+        for part in self.parts {
+            result.timing.beacons_s += part.timing.beacons_s;
+            result.timing.arms_s += part.timing.arms_s;
+            result.timing.metric_s += part.timing.metric_s;
+            for run in part.arms {
+                let statistics = &part.groups[run.group].statistics[run.lane];
+                arms.push((run.number, run.ledger.finish(&run.air, statistics)));
+            }
+        }
+        arms.sort_by_key(|&(number, _)| number);
+        for (_, (outcome, cycles)) in arms {
             result.arms.push(outcome);
             result.cycles.push(cycles);
         }
@@ -355,59 +381,53 @@ impl<'p> Run<'p> {
         let measured = step >= self.warmup;
         // The yardstick plans the first measured cycle in the one before it.
         let yardstick = |run: &ArmRun| matches!(run.kind, Kind::Omniscient(_));
+        let mut arms = self.parts.iter().flat_map(|part| &part.arms);
         let soon = step + self.shared.prepared.timeline.cycle >= self.warmup;
-        let evaluate = measured || soon && self.arms.iter().any(yardstick);
+        let evaluate = measured || soon && arms.any(yardstick);
         // Nobody remembers for longer what it saw.
         self.shared.everyone_looks = step + self.shared.prepared.timeline.soft_state >= self.warmup;
-        if self.shared.advance(step, evaluate) {
-            for run in &mut self.arms {
-                run.told.each(rebase);
-                match &mut run.kind {
-                    Kind::Silent | Kind::Omniscient(_) => {}
-                    Kind::Senders(senders) => senders.included.each(rebase),
-                    Kind::Hosted(hosted) => {
-                        if let Some(reported) = &mut hosted.reported {
-                            reported.each(rebase);
-                        }
-                    }
-                }
-            }
-            for group in &mut self.groups {
-                group.heard.each(rebase);
-            }
-        }
-        if step == self.warmup {
-            for run in &mut self.arms {
-                run.air.traffic = Default::default();
-                run.ledger.receptions = 0;
-            }
-        }
+        let rebased = self.shared.advance(step, evaluate);
         self.begin(measured, observer);
-        let clock = Clock::now();
-        self.beacons_and_reports(measured, observer);
-        self.shared.timing.beacons_s += clock.elapsed().as_secs_f64();
-        let clock = Clock::now();
-        self.deliver_reports(observer);
-        if self.shared.is_decision() {
-            self.serve(measured, observer);
-        }
-        self.shared.timing.arms_s += clock.elapsed().as_secs_f64();
-        if self.shared.is_decision() && measured {
-            let clock = Clock::now();
-            self.measure(observer);
-            self.shared.timing.metric_s += clock.elapsed().as_secs_f64();
-        }
-        let evaluated = self.shared.is_decision();
-        for run in &mut self.arms {
-            run.air.end();
-            if let Some(log) = run.air.log.as_mut().filter(|_| evaluated) {
-                log.clear();
+        let senders = self.shared.beacon_senders(&self.beacon_phase);
+        let low_frequency = self.shared.low_frequency(&senders);
+        let step = Step {
+            senders: &senders,
+            low_frequency: &low_frequency,
+            report_phase: &self.report_phase,
+            measured,
+            begins_window: step == self.warmup,
+            relevance_known: soon,
+            rebased,
+        };
+        let (shared, step) = (&self.shared, &step);
+        match &mut self.parts[..] {
+            [] => {}
+            [all] => all.step(shared, step, observer),
+            [first, others @ ..] => {
+                // Whoever watches is served by one part alone, so here nobody does.
+                self.helpers_cpu_s += thread::scope(|scope| {
+                    let helpers: Vec<_> = others
+                        .iter_mut()
+                        .map(|part| {
+                            scope.spawn(|| {
+                                part.step(shared, step, &mut Nobody);
+                                thread_cpu_s()
+                            })
+                        })
+                        .collect();
+                    first.step(shared, step, &mut Nobody);
+                    let joined = helpers.into_iter().map(|helper| match helper.join() {
+                        Ok(cpu_s) => cpu_s,
+                        Err(panic) => std::panic::resume_unwind(panic),
+                    });
+                    joined.sum::<f64>()
+                });
             }
         }
         Ok(())
     }
 
-    /// Makes room, forgets who left, and opens the step on the channel.
+    /// Gives newcomers their phases, and tells who is there.
     fn begin(&mut self, measured: bool, observer: &mut dyn Observer) {
         let shared = &self.shared;
         let size = shared.slots.len();
@@ -419,34 +439,6 @@ impl<'p> Run<'p> {
             let steps = |d: covey_protocol::Duration| (d.micros() / covey_traffic::STEP_US) as u32;
             self.beacon_phase[slot as usize] = steps(p.beacon_phase(agent));
             self.report_phase[slot as usize] = steps(p.report_phase(agent));
-        }
-        for group in &mut self.groups {
-            group.hosts.resize(size, 0);
-            if shared.is_sensing() {
-                let timeline = &shared.prepared.timeline;
-                let keep = timeline.soft_state.div_ceil(timeline.beacon) + 2;
-                group.heard.begin_interval(size, keep as usize);
-            }
-            for &slot in &shared.left {
-                group.heard.clear(slot);
-            }
-        }
-        for run in &mut self.arms {
-            run.told.begin(shared.step, size);
-            let group = &mut self.groups[run.group];
-            match &mut run.kind {
-                Kind::Silent | Kind::Omniscient(_) => {}
-                Kind::Senders(senders) => senders.included.grow(size),
-                Kind::Hosted(hosted) => hosted.begin(shared, &mut group.hosts, run.lane),
-            }
-            for &slot in &shared.left {
-                run.told.clear(slot);
-                if let Kind::Senders(senders) = &mut run.kind {
-                    senders.included.clear(slot);
-                }
-            }
-            run.air.begin(shared);
-            group.begin(shared, run.lane, &run.air);
         }
         if measured {
             self.present.note(shared);
@@ -467,312 +459,4 @@ impl<'p> Run<'p> {
             participates: &participates,
         });
     }
-
-    /// Offers all beacons and reports of the step, decides which are carried, and delivers the beacons.
-    fn beacons_and_reports(&mut self, measured: bool, observer: &mut dyn Observer) {
-        let senders = self.shared.beacon_senders(&self.beacon_phase);
-        let low_frequency = self.shared.low_frequency(&senders);
-        let shared = &self.shared;
-        self.spoken.speak(shared, &senders);
-        let thinning = air::thinning(shared, BEACON);
-        let mut carried = vec![vec![0u16; senders.len()]; self.groups.len()];
-        for run in &mut self.arms {
-            for (&slot, &low_frequency) in senders.iter().zip(&low_frequency) {
-                let mut digest = None;
-                if let Kind::Hosted(hosted) = &run.kind
-                    && hosted.digest_due(shared, slot)
-                    && let Some(made) = self
-                        .spoken
-                        .beacon(slot, shared.step)
-                        .and_then(|beacon| beacon.digest.as_ref())
-                {
-                    let bytes = made.encoded_len() as u32;
-                    digest = Some(bytes);
-                    if measured {
-                        run.ledger.outcome.digest_bytes.add(f64::from(bytes));
-                    }
-                }
-                let (bytes, digest) = self.sizes.beacon(digest, low_frequency);
-                run.air
-                    .offer(shared, &thinning, slot, BEACON, bytes, digest);
-            }
-            run.compose_reports(
-                shared,
-                &mut self.spoken,
-                &self.groups[run.group],
-                &self.report_phase,
-                &self.sizes,
-            );
-            run.air.carry();
-            for (mask, &carried) in carried[run.group].iter_mut().zip(&run.air.carried) {
-                *mask |= u16::from(carried) << run.lane;
-            }
-        }
-        let reception = air::reception(shared, BEACON);
-        let mut delivered = vec![[0u64; LANES]; self.groups.len()];
-        let mut in_range = 0u64;
-        for (at, &slot) in senders.iter().enumerate() {
-            in_range += shared.links.range(slot).len() as u64;
-            for ((group, masks), delivered) in
-                self.groups.iter_mut().zip(&carried).zip(&mut delivered)
-            {
-                group.deliver(shared, &reception, slot, masks[at], measured, delivered);
-            }
-        }
-        for run in &mut self.arms {
-            let traffic = &mut run.air.traffic[BEACON as usize];
-            let delivered = delivered[run.group][run.lane];
-            let thinned: u64 = senders
-                .iter()
-                .zip(&carried[run.group])
-                .filter(|&(_, mask)| mask >> run.lane & 1 == 0)
-                .map(|(&slot, _)| shared.links.range(slot).len() as u64)
-                .sum();
-            traffic.messages += senders.len() as u64;
-            traffic.bytes += run.air.offers[..senders.len()]
-                .iter()
-                .map(|offer| u64::from(offer.bytes))
-                .sum::<u64>();
-            traffic.in_range += in_range;
-            traffic.delivered += delivered;
-            traffic.thinned += thinned;
-            traffic.lost += in_range - delivered - thinned;
-            run.ledger.receptions += delivered;
-            // What is left of the carried flags is the reports'.
-            run.air.carried.drain(..senders.len());
-        }
-        if observer.wants_messages() {
-            self.tell_messages(&senders, observer);
-        }
-        if observer.wants_deliveries() {
-            self.tell_delivered_beacons(&senders, observer);
-        }
-    }
-
-    fn deliver_reports(&mut self, observer: &mut dyn Observer) {
-        let shared = &self.shared;
-        for (number, run) in self.arms.iter_mut().enumerate() {
-            let group = &self.groups[run.group];
-            let carried = std::mem::take(&mut run.air.carried);
-            match &mut run.kind {
-                Kind::Silent => {}
-                Kind::Senders(_) | Kind::Omniscient(_) => {
-                    let reception = air::reception(shared, REPORT);
-                    let stamp = shared.stamp(shared.sensed_step);
-                    for ((sender, objects, bytes), &carried) in run.reports.iter().zip(&carried) {
-                        run.air.deliver(
-                            shared,
-                            &reception,
-                            *sender,
-                            REPORT,
-                            *bytes,
-                            carried,
-                            &mut run.receivers,
-                        );
-                        run.ledger.receptions += (run.receivers.len() * objects.len()) as u64;
-                        let receivers = run.receivers.iter().copied();
-                        let message = run.told.message(shared.step, receivers);
-                        run.told.spoken_by(message, Speaker::Reporter(*sender));
-                        for &object in objects {
-                            run.told.tell(message, object, stamp);
-                        }
-                        if observer.wants_deliveries() {
-                            let message = Message::Report(report(shared, *sender, objects));
-                            tell_delivered(observer, number, shared, &message, &run.receivers);
-                        }
-                    }
-                }
-                Kind::Hosted(hosted) => {
-                    hosted.hear(shared, &self.spoken, &group.heard_by_hosts, run.lane);
-                    hosted.deliver_reports(
-                        shared,
-                        &mut run.air,
-                        &carried,
-                        &mut run.told,
-                        &mut run.ledger.receptions,
-                        number,
-                        observer,
-                    );
-                    hosted.inform(shared, &mut self.spoken, &run.air);
-                }
-            }
-            run.air.carried = carried;
-        }
-    }
-
-    /// Hosts are found, decide, and broadcast.
-    fn serve(&mut self, measured: bool, observer: &mut dyn Observer) {
-        for (number, run) in self.arms.iter_mut().enumerate() {
-            if let Kind::Omniscient(omniscient) = &mut run.kind {
-                // Relevance is found only in the measured window and the cycle before it.
-                if self.shared.step + self.shared.prepared.timeline.cycle >= self.warmup {
-                    let heard = &self.groups[run.group].heard;
-                    omniscient.choose(&self.shared, &run.told, heard, run.lane);
-                }
-                run.air.offers.clear();
-                let thinning = air::thinning(&self.shared, BROADCAST);
-                for &(slot, reporters) in &omniscient.commands {
-                    let bytes = self.sizes.commands(reporters);
-                    run.air
-                        .offer(&self.shared, &thinning, slot, BROADCAST, bytes, 0);
-                }
-                run.air.carry();
-                continue;
-            }
-            let Kind::Hosted(hosted) = &mut run.kind else {
-                continue;
-            };
-            let group = &mut self.groups[run.group];
-            hosted.elect(
-                &self.shared,
-                &mut self.spoken,
-                &group.heard,
-                &mut group.hosts,
-                run.lane,
-                &mut run.ledger.outcome,
-                measured,
-            );
-            run.air.offers.clear();
-            let retention = measured.then_some(&mut run.ledger.outcome.retention_scores);
-            let broadcasts = hosted.serve(
-                &mut self.shared,
-                &mut self.spoken,
-                &mut run.air,
-                &self.sizes,
-                number,
-                observer,
-                retention,
-            );
-            let told = if observer.wants_messages() {
-                &broadcasts[..]
-            } else {
-                &[]
-            };
-            for (slot, broadcast, _) in told {
-                let tile = self
-                    .shared
-                    .prepared
-                    .tiles
-                    .tile(self.shared.tile[*slot as usize]);
-                let message = Message::Broadcast(broadcast.clone());
-                observer.message(number, self.shared.now(), tile, &message);
-            }
-            run.air.carry();
-            hosted.deliver_broadcasts(
-                &self.shared,
-                &mut run.air,
-                &broadcasts,
-                &mut run.told,
-                &mut group.hosts,
-                run.lane,
-                &mut run.ledger.receptions,
-                number,
-                observer,
-            );
-            if measured {
-                run.ledger.serve(&hosted.served);
-            }
-        }
-    }
-
-    fn measure(&mut self, observer: &mut dyn Observer) {
-        let mut evaluation = metric::Evaluation::new(&self.shared);
-        let mut paths = PathCells::new(&self.shared);
-        for (number, run) in self.arms.iter_mut().enumerate() {
-            let served = match &run.kind {
-                Kind::Hosted(hosted) => &hosted.served[..],
-                _ => &[],
-            };
-            let knowledge = metric::Knowledge {
-                beacons: &self.groups[run.group].heard,
-                lane: run.lane,
-                told: &run.told,
-                oracle: run.arm.strategy == Strategy::Oracle,
-            };
-            if let (0, Some(margins)) = (number, &mut self.margins) {
-                metric::by_margin(&self.shared, &knowledge, margins);
-            }
-            run.ledger.measure(
-                &self.shared,
-                &mut evaluation,
-                &knowledge,
-                &run.air,
-                served,
-                number,
-                observer,
-            );
-            let outcome = &mut run.ledger.outcome;
-            if let Kind::Hosted(hosted) = &mut run.kind {
-                hosted.credit.settle(
-                    &self.shared,
-                    &knowledge,
-                    evaluation.pairs.iter(),
-                    hosted.parameters.footprint_m,
-                    &mut outcome.cured,
-                );
-            }
-            let cells = paths.count(&self.shared, &evaluation.observed, &knowledge);
-            outcome.path_cells[0] += cells[0];
-            outcome.path_cells[1] += cells[1];
-            if observer.wants_record() {
-                let reported = match &run.kind {
-                    Kind::Hosted(hosted) => hosted.reported.as_ref(),
-                    _ => None,
-                };
-                let (relevant, known) = knowledge.record(&self.shared, &evaluation, reported);
-                let deliveries = run.air.log.as_deref().unwrap_or_default();
-                observer.record(
-                    number,
-                    &CycleView {
-                        relevant: &relevant,
-                        known: &known,
-                        deliveries: &deliveries_by_id(&self.shared, deliveries),
-                    },
-                );
-            }
-        }
-    }
-}
-
-/// Deliveries of places as deliveries of vehicles.
-fn deliveries_by_id(shared: &Shared<'_>, log: &[(u32, u8, Vec<u32>)]) -> Vec<Delivery> {
-    log.iter()
-        .map(|(sender, class, receivers)| {
-            let mut receivers: Vec<u32> = receivers.iter().map(|&r| shared.slots.id(r)).collect();
-            receivers.sort_unstable();
-            Delivery {
-                sender: shared.slots.id(*sender),
-                kind: if *class == REPORT {
-                    MessageKind::Report
-                } else {
-                    MessageKind::Broadcast
-                },
-                receivers,
-            }
-        })
-        .collect()
-}
-
-/// A sender-side report, as a message.
-fn report(shared: &Shared<'_>, sender: u32, objects: &[u32]) -> Report {
-    Report {
-        sender: shared.agent(sender),
-        at: shared.now(),
-        objects: objects
-            .iter()
-            .map(|&object| shared.perceived(sender, object, shared.sensed_step))
-            .collect(),
-    }
-}
-
-/// Tells an observer who received a message.
-pub(crate) fn tell_delivered(
-    observer: &mut dyn Observer,
-    arm: usize,
-    shared: &Shared<'_>,
-    message: &Message,
-    places: &[u32],
-) {
-    let receivers: Vec<u32> = places.iter().map(|&place| shared.slots.id(place)).collect();
-    observer.delivered(arm, shared.now(), message, &receivers);
 }

@@ -215,6 +215,11 @@ struct Buffers {
     turned: Vec<(u32, PairLink)>,
     present: Vec<u64>,
     by_place: Vec<PairLink>,
+}
+
+/// Working memory for paths.
+#[derive(Debug, Default)]
+pub(crate) struct PathScratch {
     path: PathBuffer,
     risk: Vec<RiskCell>,
 }
@@ -615,19 +620,24 @@ impl<'p> Shared<'p> {
     }
 
     /// The cells that matter to a vehicle, by its state at a step: what its beacon then told.
-    pub(crate) fn path_of(&mut self, slot: u32, step: u32, out: &mut Vec<PathCell>) {
+    pub(crate) fn path_of(
+        &self,
+        slot: u32,
+        step: u32,
+        scratch: &mut PathScratch,
+        out: &mut Vec<PathCell>,
+    ) {
         let moment = &self.ring[step as usize % RING][slot as usize];
         let beacon = BeaconState {
             position: moment.map,
             heading: moment.map_heading,
             speed: moment.state.speed,
         };
-        let buffers = &mut self.buffers;
         self.prepared
             .risk_prior
-            .cells(&beacon, &mut buffers.path, &mut buffers.risk);
+            .cells(&beacon, &mut scratch.path, &mut scratch.risk);
         out.clear();
-        out.extend(buffers.risk.iter().map(|cell| PathCell {
+        out.extend(scratch.risk.iter().map(|cell| PathCell {
             cell: Cell {
                 ix: cell.ix,
                 iy: cell.iy,

@@ -227,6 +227,7 @@ fn wireshark_reads_captures_of_a_real_run_and_finds_what_was_sent() {
     let options = RunOptions {
         warmup_s: 0.0,
         measure_s: 4.0,
+        ..RunOptions::default()
     };
     let mut traffic = support::traffic(&prepared, 1);
     simulate(

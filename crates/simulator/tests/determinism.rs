@@ -5,7 +5,7 @@ mod support;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use covey_simulator::{Arm, Contender, Prepared, SeedOutcome, Strategy};
+use covey_simulator::{Arm, Contender, Prepared, RunOptions, SeedOutcome, Strategy};
 use support::{arms, crowded_junction, run, seconds};
 
 /// Everything that a seed says of its arms, timing apart, by arm.
@@ -116,6 +116,27 @@ fn any_number_of_threads_gives_the_same() {
     assert_eq!(one.len(), 5);
     assert_eq!(one, with_threads(2));
     assert_eq!(one, with_threads(5));
+}
+
+#[test]
+fn a_run_on_several_threads_is_the_same_run() {
+    let prepared = crowded_junction();
+    let mut chosen = Arm::letter();
+    chosen.extend(arms(&["demand@0.2", "omniscient@0.2"]));
+    let with_threads = |threads| {
+        let options = RunOptions {
+            threads,
+            ..seconds(1.6, 1.0)
+        };
+        run(&prepared, &chosen, 6, &options)
+    };
+    let one = with_threads(1);
+    assert_eq!(one.helpers_cpu_s, 0.0);
+    for threads in [2, 3, 100] {
+        let several = with_threads(threads);
+        assert_eq!(text(&one), text(&several), "{threads} threads");
+        assert!(several.helpers_cpu_s > 0.0);
+    }
 }
 
 #[test]

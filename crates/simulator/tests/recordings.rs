@@ -166,6 +166,7 @@ fn junction(name: &str, arms: &[&str]) -> (covey_simulator::SeedOutcome, PathBuf
     let options = RunOptions {
         warmup_s: 2.0,
         measure_s: 6.0,
+        ..RunOptions::default()
     };
     let file = folder(name).join("run.covey");
     let mut recorder = Recorder::create(&file, &prepared, &arms, 3, &options).unwrap();
@@ -287,6 +288,7 @@ fn recording_changes_nothing_and_repeats() {
     let options = RunOptions {
         warmup_s: 2.0,
         measure_s: 6.0,
+        ..RunOptions::default()
     };
     let arms = names.map(|name| name.parse().unwrap());
     let unwatched = simulate(&prepared, &mut traffic, &arms, 3, &options, &mut Nobody).unwrap();

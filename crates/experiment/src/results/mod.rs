@@ -1,10 +1,11 @@
 //! From finished output folders to what the repository shows: `results/`, figures in `docs/figures`, and the generated parts of
-//! `docs/results.md` and `README.md`.
+//! `docs/results.md`, `docs/beyond-the-letter.md` and `README.md`.
 //!
 //! Folders that are missing are named together with the command that makes them. A run whose folder is missing is taken from
 //! `results/`, where its summary was kept; what cannot be made from either stays as it was. Nothing is written unless everything
 //! that is there could be read.
 
+mod demand;
 mod density;
 pub mod markers;
 mod runs;
@@ -25,7 +26,7 @@ const PARETO: &str = "1-deficit-over-load.svg";
 /// Where the density figure goes.
 const DENSITY_FIGURE: &str = "docs/figures/density-penetration.svg";
 /// Documents with generated parts.
-const DOCUMENTS: [&str; 2] = ["docs/results.md", "README.md"];
+const DOCUMENTS: [&str; 3] = ["docs/results.md", "docs/beyond-the-letter.md", "README.md"];
 
 /// An output folder and the command that makes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,6 +88,17 @@ const DENSITY: Source = source(
     "density-penetration",
     "density and penetration",
     "cargo run --release -- sweep examples/density-penetration.toml",
+);
+
+const ROBUSTNESS: Source = source(
+    "robustness",
+    "robustness",
+    "cargo run --release -- sweep examples/robustness.toml",
+);
+const DEMAND_SUMO: Source = source(
+    "demand-sumo",
+    "SUMO",
+    "cargo run --release -- sweep examples/demand-sumo.toml",
 );
 
 /// Why results could not be made.
@@ -288,6 +300,22 @@ impl Gathered {
                 worlds
                     .first()
                     .map(|world| ("critical-density".to_string(), sweep::arms_table(world))),
+            );
+        }
+        if let Some(worlds) = self.sweep(out, ROBUSTNESS, &[crate::plan::VARIANT])?
+            && let Some(table) = demand::robustness_table(&worlds)
+        {
+            self.part("robustness", table);
+        }
+        if self.sweep(out, DEMAND_SUMO, &[])?.is_some() {
+            let read = |name: &str, table: fn(&Path) -> io::Result<String>| {
+                let path = out.join(DEMAND_SUMO.name).join(name);
+                table(&path).map_err(|source| ResultsError::Table { path, source })
+            };
+            self.part("demand-sumo", read("arms.parquet", demand::arms_table)?);
+            self.part(
+                "demand-sumo-paired",
+                read("paired.parquet", demand::paired_table)?,
             );
         }
         Ok(())

@@ -227,7 +227,7 @@ fn order_redrawn(world: &WorldRuns) -> Order {
     all
 }
 
-fn cell(deficit: Option<f64>, load: Option<f64>) -> String {
+pub(crate) fn cell(deficit: Option<f64>, load: Option<f64>) -> String {
     match (deficit, load) {
         (Some(deficit), Some(load)) => format!("{:.2} / {load:.3}", 100.0 * deficit),
         _ => "\u{2013}".to_string(),

@@ -7,7 +7,7 @@ use crate::files::tests::Folder;
 use crate::report::{SeriesBuilder, sample};
 use crate::table::{Cell, Column, Kind, ParquetTable};
 
-/// A repository with the two documents.
+/// A repository with the documents.
 fn repository(name: &str) -> Folder {
     let folder = Folder::new(name);
     fs::create_dir_all(folder.0.join("docs")).unwrap();
@@ -38,6 +38,9 @@ fn repository(name: &str) -> Folder {
         format!("# Results\n{text}"),
     )
     .unwrap();
+    let names = ["robustness", "demand-sumo", "demand-sumo-paired"];
+    let text: String = names.iter().map(|name| part(name)).collect();
+    fs::write(folder.0.join("docs/beyond-the-letter.md"), text).unwrap();
     fs::write(
         folder.0.join("README.md"),
         format!("# Covey\n{}", part("pareto")),
@@ -139,6 +142,48 @@ fn everything_that_is_there_is_shown_and_the_rest_is_named() {
     assert!(again.written.is_empty(), "{:?}", again.written);
 }
 
+/// The tables of a sweep of one world: runs, estimates and comparisons.
+fn put_sweep_of_one_world(folder: &Path, columns: &[(&str, Kind)], run: Vec<Cell>) {
+    put_table(&folder.join("runs.parquet"), columns, &[run]);
+    let numbers = |names: [&'static str; 6]| names.map(|name| (name, Kind::Number));
+    let mut columns = vec![("arm", Kind::Text)];
+    columns.extend(numbers([
+        "deficit",
+        "deficit_lo",
+        "deficit_hi",
+        "load",
+        "load_lo",
+        "load_hi",
+    ]));
+    let mut arm: Vec<Cell> = vec!["demand@0.15".into()];
+    arm.extend([0.003, 0.002, 0.004, 0.1, 0.09, 0.11].map(Cell::from));
+    put_table(&folder.join("arms.parquet"), &columns, &[arm]);
+    let mut columns = vec![("better", Kind::Text), ("worse", Kind::Text)];
+    columns.extend(numbers([
+        "reduction_pp",
+        "reduction_pp_lo",
+        "reduction_pp_hi",
+        "reduction_rel",
+        "reduction_rel_lo",
+        "reduction_rel_hi",
+    ]));
+    let pair = |better: &str, worse: &str, values: [f64; 6]| {
+        let mut row: Vec<Cell> = vec![better.into(), worse.into()];
+        row.extend(values.map(Cell::from));
+        row
+    };
+    let pairs = [
+        pair("demand@0.15", "cam-only", [6.0, 5.0, 7.0, 0.95, 0.9, 0.99]),
+        pair(
+            "demand@0.15",
+            "nearest@0.2",
+            [0.1, -0.1, 0.3, 0.2, -0.2, 0.5],
+        ),
+        pair("proposed@0.4", "random@0.4", [1.0, 0.5, 1.5, 0.3, 0.2, 0.4]),
+    ];
+    put_table(&folder.join("paired.parquet"), &columns, &pairs);
+}
+
 #[test]
 fn sweeps_become_tables_and_the_figure() {
     let repository = repository("results-sweeps");
@@ -196,8 +241,31 @@ fn sweeps_become_tables_and_the_figure() {
         &columns(&keys),
         &rows,
     );
+    put_table(
+        &out.join("robustness/runs.parquet"),
+        &columns(&[("variant", Kind::Text)]),
+        &[
+            row(&["nominal sizes".into()], "demand@0.15", 1, 8.0),
+            row(&["base".into()], "demand@0.15", 1, 2.0),
+        ],
+    );
+    put_sweep_of_one_world(
+        &out.join("demand-sumo"),
+        &columns(&[]),
+        row(&[], "demand@0.15", 1, 3.0),
+    );
     let made = make(root, &out).unwrap();
     assert!(made.written.contains(&PathBuf::from(DENSITY_FIGURE)));
+    let text = fs::read_to_string(root.join("docs/beyond-the-letter.md")).unwrap();
+    let rows = "| nothing | 0.20 / 0.300 |\n| nominal sizes | 0.80 / 0.300 |\n";
+    assert!(text.contains(rows), "{text}");
+    let arm = "| demand@0.15 | 0.30 [0.20, 0.40] | 0.100 [0.090, 0.110] |";
+    assert!(text.contains(arm), "{text}");
+    let clear = "| demand@0.15 | cam-only | 6.00 [5.00, 7.00] | 95.0 [90.0, 99.0] | yes |";
+    assert!(text.contains(clear), "{text}");
+    let unclear = "| demand@0.15 | nearest@0.2 | 0.10 [\u{2212}0.10, 0.30] | 20.0 [\u{2212}20.0, 50.0] | **no** |";
+    assert!(text.contains(unclear), "{text}");
+    assert!(!text.contains("proposed@0.4"), "{text}");
     let text = fs::read_to_string(root.join("docs/results.md")).unwrap();
     assert!(text.contains("| 6 cell visible: strict | 4.50 / 0.300 | 6.10 / 0.300 | **no**: random@0.4 now misses less than proposed@0.4 |"), "{text}");
     assert!(

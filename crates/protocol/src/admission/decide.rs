@@ -247,6 +247,20 @@ impl Admission {
         }
     }
 
+    /// One cell of a leave-one-out map after the last decision, from its value in the cycle before: a cell that its
+    /// contributor does not see. `decay` is that of the rules.
+    pub(crate) fn aged(&self, decay: f64, cell: u32, prior: f64) -> f64 {
+        1.0 - (1.0 - decay * prior) * self.given.open[cell as usize]
+    }
+
+    /// As [`aged`](Self::aged), for a cell that its contributor covers with `coverage`.
+    pub(crate) fn aged_without(&self, decay: f64, cell: u32, prior: f64, coverage: f64) -> f64 {
+        let novelty = self
+            .given
+            .novelty_without(cell as usize, decay * prior, coverage);
+        1.0 - novelty
+    }
+
     /// Scores of the set as given.
     fn score_all(&mut self, context: &Context<'_>) {
         let seconds = context.rules.airtime(context.bytes(&self.members)).seconds;

@@ -36,40 +36,55 @@ impl LastBroadcast {
     }
 }
 
-/// What a broadcast costs, and how many objects the host holds in each cell.
+/// What a broadcast costs, and how many objects the host holds in each cell; used again from decision to decision.
+#[derive(Debug, Clone, Default)]
 pub(super) struct Costs {
     /// Bytes of the broadcast at the size that counts, without what is held through contributors alone.
     pub(super) base_bytes: f64,
-    /// Objects that a full refresh would list, cell by cell of the window, and how many of them count as new.
+    /// The cell of each object that a full refresh would list.
+    cells: Vec<u32>,
+    /// How many these are, cell by cell of the window, and how many of them count as new.
     objects: Vec<[f64; 2]>,
 }
 
 impl Costs {
-    pub(super) fn new(
+    /// Finds the objects that a full refresh would list.
+    pub(super) fn begin(
+        &mut self,
         parameters: &Parameters,
         fused: &FusedState,
         window: &Window,
-        map: &[f64],
         counted: LastBroadcast,
-    ) -> Self {
+    ) {
+        self.clear();
+        self.objects.resize(window.len(), [0.0; 2]);
+        self.cells.clear();
         let mut direct = 0.0;
-        let mut objects = alloc::vec![[0.0; 2]; window.len()];
         for object in fused.listable(parameters.broadcast_content) {
             if object.direct {
                 direct += 1.0;
             }
             let cell = Cell::containing(object.state.position, parameters.cell_m);
-            if let Some(at) = cell.and_then(|cell| window.index(cell)) {
-                let [held, new] = &mut objects[at as usize];
-                *held += 1.0;
-                *new += 1.0 - map[at as usize];
-            }
+            self.cells.extend(cell.and_then(|cell| window.index(cell)));
         }
-        Self {
-            base_bytes: parameters.message_bytes
-                + parameters.object_bytes * direct * counted.listed_share
-                + parameters.withdrawn_bytes * counted.withdrawn,
-            objects,
+        self.base_bytes = parameters.message_bytes
+            + parameters.object_bytes * direct * counted.listed_share
+            + parameters.withdrawn_bytes * counted.withdrawn;
+    }
+
+    /// Counts them; where `map` covers a cell, what lies in it is not new.
+    pub(super) fn weigh(&mut self, map: &[f64]) {
+        self.clear();
+        for &cell in &self.cells {
+            let [held, new] = &mut self.objects[cell as usize];
+            *held += 1.0;
+            *new += 1.0 - map[cell as usize];
+        }
+    }
+
+    fn clear(&mut self) {
+        for &cell in &self.cells {
+            self.objects[cell as usize] = [0.0; 2];
         }
     }
 

@@ -2,30 +2,41 @@
 
 use alloc::vec::Vec;
 
-use crate::grid::Position;
+use crate::grid::{Position, Velocity};
 use crate::ids::{AgentId, ObjectId};
-use crate::messages::{Beacon, ObjectState};
+use crate::messages::{AgentState, Beacon, Confidence, ObjectState};
 use crate::parameters::{BroadcastContent, Parameters};
 use crate::policy::{HeldObject, KnownObject, Listing as Listed};
 use crate::sorted::SortedMap;
 use crate::time::{Duration, Instant};
 
+/// The direction of whatever is slower may be anything.
+const SLOW_M_PER_S: f64 = 0.5;
+
 /// Objects as the host holds them, from own sensing, beacons and reports.
 #[derive(Debug, Clone, Default)]
 pub(super) struct FusedState {
     objects: SortedMap<ObjectId, Held>,
+    /// Where the object stands among them that was spoken of last.
+    last: usize,
     /// Fresh objects within the footprint at the last [`gather`](Self::gather), by ascending id.
     fresh: Vec<HeldObject>,
     /// Bytes of the broadcast that each reporter is the reason for, at the last gather.
     shares: SortedMap<AgentId, f64>,
     /// The last listed state of every object that receivers of all broadcasts hold.
     sent: SortedMap<ObjectId, ObjectState>,
+    /// Room for the next listing.
+    spare: SortedMap<ObjectId, ObjectState>,
     refreshed_at: Option<Instant>,
 }
 
 #[derive(Debug, Clone)]
 struct Held {
+    /// Its newest state. The velocity is not set where `spoken` is.
     state: ObjectState,
+    /// Its heading and speed, where its newest state is from its own beacon: most are replaced before anybody asks for
+    /// the velocity.
+    spoken: Option<(f64, f64)>,
     /// Last own sensing or beacon.
     direct_at: Option<Instant>,
     /// Last beacon.
@@ -33,11 +44,54 @@ struct Held {
     /// Last report of it, or broadcast with it, by somebody else.
     reported_at: Option<Instant>,
     /// Its direction when it last moved or spoke.
-    heading: Option<f64>,
+    heading: Heading,
     /// The id that its newest state came with: whatever the sender calls it.
     source: ObjectId,
     /// Who reported it since the last decision, each once.
     reporters: Vec<AgentId>,
+}
+
+/// A direction; worked out when somebody asks for it.
+#[derive(Debug, Clone, Copy)]
+enum Heading {
+    Unknown,
+    /// As a beacon told it.
+    Told(f64),
+    /// That of a motion.
+    Of(Velocity),
+}
+
+impl Heading {
+    /// The direction of a moving object, of a slow one as it was: its motion may point anywhere.
+    fn after(self, velocity: Velocity) -> Self {
+        if velocity.speed() >= SLOW_M_PER_S {
+            Self::Of(velocity)
+        } else {
+            self
+        }
+    }
+
+    fn radians(self) -> Option<f64> {
+        match self {
+            Self::Unknown => None,
+            Self::Told(radians) => Some(radians),
+            Self::Of(velocity) => Some(libm::atan2(velocity.y, velocity.x)),
+        }
+    }
+}
+
+impl Held {
+    fn velocity(&self) -> Velocity {
+        match self.spoken {
+            None => self.state.velocity,
+            Some((heading, speed)) => AgentState {
+                heading,
+                speed,
+                ..AgentState::default()
+            }
+            .velocity(),
+        }
+    }
 }
 
 /// The object part of a broadcast.
@@ -57,15 +111,27 @@ impl FusedState {
         }
     }
 
-    /// It spoke for itself.
+    /// It spoke for itself, in finite numbers.
     pub(super) fn announced(&mut self, beacon: &Beacon) {
-        let state = ObjectState::of_sender(beacon);
-        if let Some(held) = self.hold(&state, state.id) {
-            held.direct_at = held.direct_at.max(Some(beacon.at));
-            if held.announced_at.is_none_or(|at| beacon.at >= at) {
-                held.announced_at = Some(beacon.at);
-                held.heading = Some(beacon.state.heading);
-            }
+        let AgentState {
+            position,
+            heading,
+            speed,
+            size,
+        } = beacon.state;
+        let state = ObjectState {
+            id: beacon.sender.into(),
+            position,
+            velocity: Velocity::default(),
+            size,
+            sensed_at: beacon.at,
+            confidence: Confidence::FULL,
+        };
+        let held = self.enter(&state, state.id, Some((heading, speed)));
+        held.direct_at = held.direct_at.max(Some(beacon.at));
+        if held.announced_at.is_none_or(|at| beacon.at >= at) {
+            held.announced_at = Some(beacon.at);
+            held.heading = Heading::Told(heading);
         }
     }
 
@@ -96,27 +162,39 @@ impl FusedState {
         }
     }
 
-    /// The entry of an object, with the newest of both states, the surer one where they are of one time.
+    /// The entry of an object that somebody sensed.
     fn hold(&mut self, state: &ObjectState, source: ObjectId) -> Option<&mut Held> {
-        if !state.is_finite() {
-            return None;
-        }
-        let (held, _) = self.objects.get_or_insert_with(state.id, || Held {
+        state.is_finite().then(|| self.enter(state, source, None))
+    }
+
+    /// The entry of an object, with the newest of both states, the surer one where they are of one time.
+    fn enter(
+        &mut self,
+        state: &ObjectState,
+        source: ObjectId,
+        spoken: Option<(f64, f64)>,
+    ) -> &mut Held {
+        let new = || Held {
             state: *state,
+            spoken,
             direct_at: None,
             announced_at: None,
             reported_at: None,
-            heading: direction(state),
+            heading: Heading::Unknown.after(state.velocity),
             source,
             reporters: Vec::new(),
-        });
+        };
+        let held = self
+            .objects
+            .get_or_insert_near(&mut self.last, state.id, new);
         let newer = (state.sensed_at, state.confidence);
         if newer > (held.state.sensed_at, held.state.confidence) {
             held.state = *state;
+            held.spoken = spoken;
             held.source = source;
-            held.heading = direction(state).or(held.heading);
+            held.heading = held.heading.after(state.velocity);
         }
-        Some(held)
+        held
     }
 
     /// Finds what is fresh (sensed or announced within the cycle that began at `cycle_start`) within the footprint, and what
@@ -140,6 +218,8 @@ impl FusedState {
                 && id != own.into()
                 && held.state.position.distance(centre) <= parameters.footprint_m
             {
+                held.state.velocity = held.velocity();
+                held.spoken = None;
                 let within = |at: Option<Instant>| at.is_some_and(|at| at >= cycle_start);
                 let object = HeldObject {
                     state: held.state,
@@ -204,15 +284,18 @@ impl FusedState {
         let others = self.objects.iter().filter(|&(id, _)| id != own.into());
         others
             .map(|(id, held)| KnownObject {
-                state: held.state,
+                state: ObjectState {
+                    velocity: held.velocity(),
+                    ..held.state
+                },
                 announced_at: recent(held.announced_at),
                 reported_at: held.reported_at,
-                heading: held.heading,
+                heading: held.heading.radians(),
                 listing: match self.sent.get(id) {
                     None => Listed::None,
                     Some(sent)
                         if held.state.sensed_at < cycle_start
-                            || changed(parameters, sent, &held.state) =>
+                            || changed(parameters, sent, &held.state, held.velocity()) =>
                     {
                         Listed::Changed
                     }
@@ -232,23 +315,24 @@ impl FusedState {
     ) -> Listing {
         let full = self.refresh_due(parameters, now);
         let mut objects = Vec::new();
-        let mut held = SortedMap::default();
+        let mut held = core::mem::take(&mut self.spare);
         let mut unchanged_since = now;
+        let mut passed = 0;
         for object in &self.fresh {
             let state = &object.state;
             let unchanged = self
                 .sent
-                .get(state.id)
-                .filter(|sent| !full && !changed(parameters, sent, state));
+                .get_onward(&mut passed, state.id)
+                .filter(|sent| !full && !changed(parameters, sent, state, state.velocity));
             if let Some(sent) = unchanged {
                 unchanged_since = unchanged_since.min(state.sensed_at);
-                held.insert(state.id, *sent);
+                held.push(state.id, *sent);
             } else if picked.binary_search(&state.id).is_ok() {
                 objects.push(ObjectState {
                     confidence: state.confidence.relayed(now.since(state.sensed_at)),
                     ..*state
                 });
-                held.insert(state.id, *state);
+                held.push(state.id, *state);
             }
         }
         self.remember(full, objects, held, unchanged_since, now)
@@ -258,12 +342,13 @@ impl FusedState {
     pub(super) fn list(&mut self, parameters: &Parameters, now: Instant) -> Listing {
         let full = self.refresh_due(parameters, now);
         let mut objects = Vec::new();
-        let mut held = SortedMap::default();
+        let mut held = core::mem::take(&mut self.spare);
         let mut unchanged_since = now;
+        let mut passed = 0;
         for object in self.listable(parameters.broadcast_content) {
             let state = &object.state;
-            let listed = match self.sent.get(state.id) {
-                Some(sent) if !full && !changed(parameters, sent, state) => {
+            let listed = match self.sent.get_onward(&mut passed, state.id) {
+                Some(sent) if !full && !changed(parameters, sent, state, state.velocity) => {
                     unchanged_since = unchanged_since.min(state.sensed_at);
                     *sent
                 }
@@ -275,7 +360,7 @@ impl FusedState {
                     *state
                 }
             };
-            held.insert(state.id, listed);
+            held.push(state.id, listed);
         }
         self.remember(full, objects, held, unchanged_since, now)
     }
@@ -292,10 +377,13 @@ impl FusedState {
             self.refreshed_at = Some(now);
             Vec::new()
         } else {
+            let mut passed = 0;
             let gone = self.sent.iter().map(|(id, _)| id);
-            gone.filter(|&id| held.get(id).is_none()).collect()
+            gone.filter(|&id| held.get_onward(&mut passed, id).is_none())
+                .collect()
         };
-        self.sent = held;
+        self.spare = core::mem::replace(&mut self.sent, held);
+        self.spare.clear();
         Listing {
             full,
             objects,
@@ -305,15 +393,14 @@ impl FusedState {
     }
 }
 
-/// The direction of a moving object; a slow one's may be anything.
-fn direction(state: &ObjectState) -> Option<f64> {
-    (state.velocity.speed() >= 0.5).then(|| libm::atan2(state.velocity.y, state.velocity.x))
-}
-
-fn changed(parameters: &Parameters, sent: &ObjectState, now: &ObjectState) -> bool {
-    let dv = libm::hypot(
-        sent.velocity.x - now.velocity.x,
-        sent.velocity.y - now.velocity.y,
-    );
-    sent.position.distance(now.position) > parameters.changed_m || dv > parameters.changed_m_per_s
+/// An object at `velocity` has moved on from, or goes otherwise than, what was sent of it.
+fn changed(
+    parameters: &Parameters,
+    sent: &ObjectState,
+    now: &ObjectState,
+    velocity: Velocity,
+) -> bool {
+    let faster = || libm::hypot(sent.velocity.x - velocity.x, sent.velocity.y - velocity.y);
+    sent.position.distance(now.position) > parameters.changed_m
+        || faster() > parameters.changed_m_per_s
 }

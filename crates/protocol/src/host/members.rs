@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use crate::digest::CoverageDigest;
 use crate::grid::Window;
 use crate::ids::ObjectId;
 use crate::messages::{AgentState, Beacon, PathCell};
@@ -13,8 +14,8 @@ pub(super) struct Member {
     pub(super) state: AgentState,
     pub(super) heard_at: Instant,
     beacons: History,
-    /// Cells of its newest digest, as numbers of the host's window; those beyond are left out.
-    pub(super) cells: Vec<u32>,
+    /// Its newest digest. Beacons come more often than decisions, so cells are looked up when one is made.
+    digest: Option<CoverageDigest>,
     digest_at: Option<Instant>,
     pub(super) path: Vec<PathCell>,
     pub(super) reports: Reports,
@@ -35,6 +36,13 @@ pub(super) struct Reports {
     pub(super) broadcast_bytes: Option<f64>,
     /// Due and decoded, cycle by cycle.
     pub(super) history: History,
+}
+
+impl Reports {
+    /// What its report adds to the broadcast, or even its size, is not known yet.
+    pub(super) fn is_new(&self) -> bool {
+        self.at.is_none() || self.broadcast_bytes.is_none()
+    }
 }
 
 /// Hits and misses, newest in the lowest bit.
@@ -73,7 +81,7 @@ impl Member {
             state: beacon.state,
             heard_at: beacon.at,
             beacons,
-            cells: Vec::new(),
+            digest: None,
             digest_at: None,
             path: Vec::new(),
             reports: Reports::default(),
@@ -83,7 +91,7 @@ impl Member {
     /// Takes in a beacon; a late one still counts as heard, but its state is old news.
     ///
     /// Returns how many beacons were due since the last one, this one included; 0 for old news.
-    pub(super) fn hear(&mut self, beacon: &Beacon, interval: Duration, window: &Window) -> u32 {
+    pub(super) fn hear(&mut self, beacon: &Beacon, interval: Duration) -> u32 {
         let mut due = 0;
         if beacon.at > self.heard_at {
             let steps = slots_between(self.heard_at, beacon.at, interval);
@@ -96,11 +104,16 @@ impl Member {
             && self.digest_at.is_none_or(|at| beacon.at > at)
         {
             self.digest_at = Some(beacon.at);
-            self.cells.clear();
-            self.cells
-                .extend(digest.cells().iter().filter_map(|&cell| window.index(cell)));
+            self.digest = Some(digest.clone());
         }
         due
+    }
+
+    /// Appends the cells of its newest digest as numbers of the host's window, ascending; those beyond are left out.
+    pub(super) fn view(&self, window: &Window, cells: &mut Vec<u32>) {
+        if let Some(digest) = &self.digest {
+            cells.extend(digest.cells().iter().filter_map(|&cell| window.index(cell)));
+        }
     }
 
     /// Share of its last beacons that was decoded, as of `now`.

@@ -44,8 +44,20 @@ impl Hosted {
         }
         // Only then, for it may drive a host out of office that has spoken in this step.
         for ((_, broadcast, _), receivers) in broadcasts.iter().zip(&delivered) {
+            let inside = Tile::containing(broadcast.position, self.parameters.tile_m);
+            let office = Office {
+                tile: broadcast.tile,
+                host: broadcast.host,
+                step: shared.step,
+                position: broadcast.position,
+                inside: inside == Some(broadcast.tile),
+                inheritance: Inheritance {
+                    price: broadcast.price,
+                    epoch: broadcast.epoch,
+                },
+            };
             for &receiver in receivers {
-                self.heed(shared, receiver, broadcast, hosts, lane);
+                self.heed(shared, receiver, broadcast, &office, hosts, lane);
             }
         }
     }
@@ -121,35 +133,27 @@ impl Hosted {
         shared: &Shared<'_>,
         receiver: u32,
         broadcast: &Broadcast,
+        heard: &Office,
         hosts: &mut [u16],
         lane: usize,
     ) {
         let place = receiver as usize;
         let now = shared.now();
-        let heard = Office {
-            tile: broadcast.tile,
-            host: broadcast.host,
-            step: shared.step,
-            position: broadcast.position,
-            inheritance: Inheritance {
-                price: broadcast.price,
-                epoch: broadcast.epoch,
-            },
-        };
         match self.offices[place]
             .iter_mut()
             .find(|o| o.tile == broadcast.tile)
         {
             // Of two in one step the first counts, as for a participant.
-            Some(office) if office.step < shared.step => *office = heard,
+            Some(office) if office.step < shared.step => *office = *heard,
             Some(_) => {}
-            None => self.offices[place].push(heard),
+            None => self.offices[place].push(*heard),
         }
         let agent = shared.agent(receiver);
         let asked = broadcast.contributors.binary_search(&agent).is_ok();
         if asked || self.contributors[place].is_some() {
             let contributor = self.contributors[place]
                 .get_or_insert_with(|| Box::new(Contributor::new(&self.parameters, agent)));
+            self.phases[place] = self.parameters.report_phase(agent);
             contributor.handle_input(now, Input::Broadcast(broadcast));
             while contributor.poll_output().is_some() {}
         }

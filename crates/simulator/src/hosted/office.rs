@@ -27,12 +27,17 @@ impl Hosted {
         // A vehicle may have been a little faster than the fastest is now.
         let moved = (fastest + 15.0) * self.parameters.soft_state_s;
         let tile_m = self.parameters.tile_m;
+        let hands_over = self.parameters.handover.is_some();
+        self.settle(shared);
         for &slot in &shared.participants {
             let place = slot as usize;
             let tile = shared.tile[place];
             if self.host_of[place] != NO_SLOT {
                 let stays = self.hosts[self.host_of[place] as usize].tile == tile
                     && !shared.prepared.tiles.tile(tile).is_some_and(|here| {
+                        if !hands_over {
+                            return false;
+                        }
                         let position = shared.here(slot).state.position;
                         let others = spoken.nearest_first(shared, tile, here, tile_m);
                         self.hands_over(shared, heard, lane, slot, here, position, others, moved)
@@ -46,6 +51,18 @@ impl Hosted {
                 self.vacant[place] = None;
                 continue;
             };
+            // Wherever the host was last heard, that was in the tile.
+            let settled = self.settled.get(tile as usize).copied().flatten();
+            let is_settled = |office: &Office| {
+                office.tile == here
+                    && office.inside
+                    && settled == Some(office.host)
+                    && shared.step - office.step <= soft
+            };
+            if settled.is_some() && self.offices[place].iter().any(is_settled) {
+                self.vacant[place] = None;
+                continue;
+            }
             self.offices[place].retain(|office| shared.step - office.step <= soft);
             let others = spoken.nearest_first(shared, tile, here, tile_m);
             if self.incumbent(shared, heard, lane, slot, here, others, moved) {
@@ -89,6 +106,31 @@ impl Hosted {
                 self.take_office(shared, spoken, heard, slot, here, lane);
                 hosts[place] |= 1 << lane;
                 outcome.host_changes += u64::from(measured);
+            }
+        }
+    }
+
+    /// Finds the hosts that were in their tile for the whole soft-state time, where hosts do not hand over: most
+    /// participants need not be asked where they last heard them.
+    fn settle(&mut self, shared: &Shared<'_>) {
+        self.settled.clear();
+        self.settled.resize(shared.prepared.tiles.len(), None);
+        if self.parameters.handover.is_some() {
+            return;
+        }
+        let soft = shared.prepared.timeline.soft_state;
+        for host in &self.hosts {
+            let tile = shared.prepared.tiles.tile(host.tile);
+            let begin = shared.step.saturating_sub(soft);
+            if tile.is_none() || shared.appeared[host.slot as usize] > begin {
+                continue;
+            }
+            let stayed = (begin..=shared.step).all(|step| {
+                let position = shared.moment(host.slot, step).state.position;
+                Tile::containing(position, self.parameters.tile_m) == tile
+            });
+            if stayed && let Some(settled) = self.settled.get_mut(host.tile as usize) {
+                *settled = Some(shared.agent(host.slot));
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Beacons, predicted paths and sensed objects of everyone, made once for all arms.
 
 use super::*;
+use crate::shared::PathScratch;
 
 /// Beacons and predicted paths of everyone, made once for all arms.
 #[derive(Debug)]
@@ -13,6 +14,7 @@ pub(crate) struct Spoken {
     sensed: Vec<(u32, Vec<ObjectState>)>,
     /// By tile: the step after that of the list, and participants in and around it with their distance from its centre.
     nearest_first: Vec<(u32, Vec<(f64, u32)>)>,
+    scratch: PathScratch,
 }
 
 impl Default for Spoken {
@@ -22,6 +24,7 @@ impl Default for Spoken {
             paths: Vec::new(),
             sensed: Vec::new(),
             nearest_first: Vec::new(),
+            scratch: PathScratch::default(),
         }
     }
 }
@@ -60,14 +63,19 @@ impl Spoken {
     }
 
     /// The path that follows from the beacon of a step.
-    pub(super) fn path(&mut self, shared: &mut Shared<'_>, slot: u32, step: u32) -> &[PathCell] {
+    pub(super) fn path(&mut self, shared: &Shared<'_>, slot: u32, step: u32) -> &[PathCell] {
         let at = (step / shared.prepared.timeline.beacon) as usize % 2;
         let (made, path) = &mut self.paths[slot as usize][at];
         if *made != step + 1 {
             *made = step + 1;
-            shared.path_of(slot, step, path);
+            shared.path_of(slot, step, &mut self.scratch, path);
         }
         path
+    }
+
+    /// The path of a place as it is now.
+    pub(super) fn own_path(&mut self, shared: &Shared<'_>, slot: u32, out: &mut Vec<PathCell>) {
+        shared.path_of(slot, shared.step, &mut self.scratch, out);
     }
 
     /// What a place sensed last.

@@ -1,13 +1,19 @@
 //! What observers of messages and deliveries are told.
 
+use super::part::report;
 use super::*;
 
-impl Run<'_> {
+impl Part {
     /// Tells an observer who received the beacons of this step.
-    pub(super) fn tell_delivered_beacons(&self, senders: &[u32], observer: &mut dyn Observer) {
-        let shared = &self.shared;
+    pub(super) fn tell_delivered_beacons(
+        &self,
+        shared: &Shared<'_>,
+        senders: &[u32],
+        observer: &mut dyn Observer,
+    ) {
         let stamp = shared.stamp(shared.step);
-        for (number, run) in self.arms.iter().enumerate() {
+        for run in &self.arms {
+            let number = run.number;
             let heard = &self.groups[run.group].heard;
             for &slot in senders {
                 let Some(beacon) = run.beacon(&self.spoken, shared, slot) else {
@@ -26,10 +32,15 @@ impl Run<'_> {
     }
 
     /// Tells an observer what was offered in this step, broadcasts apart.
-    pub(super) fn tell_messages(&self, senders: &[u32], observer: &mut dyn Observer) {
-        let shared = &self.shared;
+    pub(super) fn tell_messages(
+        &self,
+        shared: &Shared<'_>,
+        senders: &[u32],
+        observer: &mut dyn Observer,
+    ) {
         let tile = |slot: u32| shared.prepared.tiles.tile(shared.tile[slot as usize]);
-        for (number, run) in self.arms.iter().enumerate() {
+        for run in &self.arms {
+            let number = run.number;
             for &slot in senders {
                 let Some(beacon) = run.beacon(&self.spoken, shared, slot) else {
                     continue;

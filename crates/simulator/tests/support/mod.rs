@@ -59,6 +59,7 @@ pub(crate) fn seconds(warmup_s: f64, measure_s: f64) -> RunOptions {
     RunOptions {
         warmup_s,
         measure_s,
+        ..RunOptions::default()
     }
 }
 
