@@ -663,7 +663,11 @@ impl<P: Policy> Host<P> {
         };
         let at = scope.partition_point(|s| s.id < self.id);
         scope.insert(at, own);
-        let known = self.fused.known(parameters, self.id, cycle_start, self.now);
+        let known = if self.policy.looks_at_known() {
+            self.fused.known(parameters, self.id, cycle_start, self.now)
+        } else {
+            Vec::new()
+        };
         let plan = self.policy.plan(
             &View {
                 now: self.now,

@@ -41,7 +41,7 @@ pub struct View<'a> {
     /// The beginning of the present cycle.
     pub cycle_start: Instant,
     /// Everything the host knows of, fresh or not, near or not, at most one soft-state time old; by ascending id, the host
-    /// not included.
+    /// not included. Only for policies that [look at it](Policy::looks_at_known).
     pub known: &'a [KnownObject],
     /// The last decoded report of everyone in the service scope that sent any within the soft-state time, by ascending id.
     pub reports: &'a [LastReport<'a>],
@@ -173,6 +173,11 @@ pub trait Policy: Send {
         true
     }
 
+    /// The policy looks at [`View::known`], which is empty otherwise. Default true.
+    fn looks_at_known(&self) -> bool {
+        true
+    }
+
     /// How positions are to be associated where perceived objects are told apart by them; none where the ids in messages
     /// are to be believed. Default none, as in the letter.
     fn association(&self) -> Option<Accuracy> {
@@ -191,6 +196,10 @@ impl Policy for ConditionalCoverage {
             view.parameters,
         )
     }
+
+    fn looks_at_known(&self) -> bool {
+        false
+    }
 }
 
 impl<P: Policy + ?Sized> Policy for alloc::boxed::Box<P> {
@@ -200,6 +209,10 @@ impl<P: Policy + ?Sized> Policy for alloc::boxed::Box<P> {
 
     fn weighs_coverage(&self) -> bool {
         (**self).weighs_coverage()
+    }
+
+    fn looks_at_known(&self) -> bool {
+        (**self).looks_at_known()
     }
 
     fn association(&self) -> Option<Accuracy> {

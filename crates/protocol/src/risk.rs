@@ -11,14 +11,18 @@ pub struct RiskMap {
     rho: Vec<f64>,
     /// Sum of weight x deadline while members are added; the mean after [`finish`](Self::finish).
     deadline_s: Vec<f64>,
+    /// Cells with risk: most of a window has none.
+    touched: Vec<u32>,
 }
 
 impl RiskMap {
     /// Forgets everything; `cells` is the size of the window.
     pub fn reset(&mut self, cells: usize) {
-        self.rho.clear();
+        for cell in self.touched.drain(..) {
+            self.rho[cell as usize] = 0.0;
+            self.deadline_s[cell as usize] = 0.0;
+        }
         self.rho.resize(cells, 0.0);
-        self.deadline_s.clear();
         self.deadline_s.resize(cells, 0.0);
     }
 
@@ -29,6 +33,9 @@ impl RiskMap {
             if weight > 0.0
                 && let Some(rho) = self.rho.get_mut(cell as usize)
             {
+                if *rho == 0.0 {
+                    self.touched.push(cell);
+                }
                 *rho += weight;
                 self.deadline_s[cell as usize] += weight * deadline_s;
             }
@@ -37,10 +44,8 @@ impl RiskMap {
 
     /// Turns the sums of deadlines into means; call once, after the last member.
     pub fn finish(&mut self) {
-        for (deadline, &rho) in self.deadline_s.iter_mut().zip(&self.rho) {
-            if rho > 0.0 {
-                *deadline /= rho;
-            }
+        for &cell in &self.touched {
+            self.deadline_s[cell as usize] /= self.rho[cell as usize];
         }
     }
 
@@ -71,5 +76,12 @@ mod tests {
         assert_eq!(risk.rho(), [1.0, 1.5, 0.0, 0.0]);
         assert!((risk.deadline_s()[1] - 0.4).abs() < 1e-12);
         assert_eq!(risk.deadline_s()[2], 0.0);
+        risk.reset(3);
+        assert_eq!(risk.rho(), [0.0; 3]);
+        risk.reset(5);
+        assert_eq!(
+            (risk.rho(), risk.deadline_s()),
+            (&[0.0; 5][..], &[0.0; 5][..])
+        );
     }
 }

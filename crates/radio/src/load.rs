@@ -140,10 +140,12 @@ impl LoadMeter {
     pub fn carry(&mut self, offers: &[Offer], carried: &mut Vec<bool>) {
         carried.clear();
         let mut wanted = vec![0; self.tiles];
+        let kept_share = |tile| Channel::kept_share(self.load(tile)) as f32;
+        let shares: Vec<f32> = (0..self.tiles).map(kept_share).collect();
         for offer in offers {
             let tile = offer.tile as usize;
             self.book(tile, usize::from(offer.class), offer.bytes);
-            let kept = offer.unit < Channel::kept_share(self.load(tile)) as f32;
+            let kept = offer.unit < shares[tile];
             carried.push(kept);
             if kept {
                 wanted[tile] += u64::from(offer.bytes);

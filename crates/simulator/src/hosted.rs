@@ -120,6 +120,10 @@ impl Policy for Watched<Box<dyn Policy>> {
         self.policy.weighs_coverage()
     }
 
+    fn looks_at_known(&self) -> bool {
+        self.policy.looks_at_known()
+    }
+
     fn association(&self) -> Option<Accuracy> {
         self.policy.association()
     }
@@ -143,6 +147,10 @@ impl Policy for Watched<Demand> {
         self.policy.weighs_coverage()
     }
 
+    fn looks_at_known(&self) -> bool {
+        self.policy.looks_at_known()
+    }
+
     fn association(&self) -> Option<Accuracy> {
         self.policy.association()
     }
@@ -157,6 +165,10 @@ impl<P: Policy> Policy for ByAirtime<P> {
     }
 
     fn weighs_coverage(&self) -> bool {
+        false
+    }
+
+    fn looks_at_known(&self) -> bool {
         false
     }
 }

@@ -72,18 +72,21 @@ impl Senders {
             if recent(last) && !changed(shared, object, shared.step_of(last), true) {
                 continue;
             }
-            let by_others = reported.at(object, sender);
-            if self.mitigation {
-                let announced = heard.at(object, sender, lane);
-                let known = recent(by_others)
-                    || by_others > 0
-                        && remembered(shared, by_others)
-                        && !changed(shared, object, shared.step_of(by_others), false);
-                if recent(announced) || known {
-                    continue;
-                }
+            if !self.mitigation {
+                self.ranked.push((last, object));
+                continue;
             }
-            self.ranked.push((last.max(by_others), object));
+            if recent(heard.at(object, sender, lane)) {
+                continue;
+            }
+            let by_others = reported.at(object, sender);
+            let known = recent(by_others)
+                || by_others > 0
+                    && remembered(shared, by_others)
+                    && !changed(shared, object, shared.step_of(by_others), false);
+            if !known {
+                self.ranked.push((last.max(by_others), object));
+            }
         }
         if self.utility {
             self.keep_most_useful(shared, sender, heard, lane);
@@ -163,10 +166,15 @@ fn remembered(shared: &Shared<'_>, stamp: Stamp) -> bool {
 fn changed(shared: &Shared<'_>, object: u32, then: u32, heading: bool) -> bool {
     let now = &shared.moment(object, shared.sensed_step).state;
     let then = &shared.moment(object, then).state;
-    let turned = turn(now.heading, then.heading);
     now.position.distance(then.position) > MOVED_M
         || (now.speed - then.speed).abs() > SPEED_M_PER_S
-        || heading && turned > HEADING_RAD
+        || heading && has_turned(now.heading, then.heading)
+}
+
+/// The angle between two headings is more than [`HEADING_RAD`].
+fn has_turned(a: f64, b: f64) -> bool {
+    // Far enough below the limit no rounding matters.
+    (a - b).abs() > 0.99 * HEADING_RAD && turn(a, b) > HEADING_RAD
 }
 
 /// The angle between two headings, in radians.

@@ -134,13 +134,11 @@ impl Admission {
         context.gather(&mut self.given, &self.members);
         self.given.close();
         self.map.clear();
-        self.map.extend(
-            problem
-                .prior
-                .iter()
-                .enumerate()
-                .map(|(cell, &prior)| 1.0 - self.given.novelty(cell, context.decay * prior)),
-        );
+        // Without branches, so that it is done several cells at a time.
+        let cells = problem.prior.iter().zip(&self.given.open);
+        let decay = context.decay;
+        self.map
+            .extend(cells.map(|(&prior, &open)| 1.0 - (1.0 - decay * prior) * open));
     }
 
     /// The second half of [`decide`](Self::decide): scores and changes, on the map of the last [`fuse`](Self::fuse), which
@@ -237,7 +235,7 @@ impl Admission {
         let Self { given, own, .. } = self;
         own.clear();
         own.extend(contributor.cells.iter().map(|&cell| map[cell as usize]));
-        // The same as `novelty`, several cells at a time.
+        // As in `fuse`, several cells at a time.
         for (m, &open) in map.iter_mut().zip(&given.open) {
             *m = 1.0 - (1.0 - decay * *m) * open;
         }
@@ -601,18 +599,18 @@ impl<'a> Context<'a> {
         let factors = self.rules.factors;
         let problem = self.problem;
         tables.weight.clear();
+        let sources = evidence.certain.iter().zip(&evidence.miss);
+        let cells = problem.prior.iter().zip(problem.rho).zip(sources);
         tables
             .weight
-            .extend(problem.prior.iter().zip(problem.rho).enumerate().map(
-                |(cell, (&prior, &rho))| {
-                    let novelty = if factors.novelty {
-                        evidence.novelty(cell, self.decay * prior)
-                    } else {
-                        1.0
-                    };
-                    if factors.risk { novelty * rho } else { novelty }
-                },
-            ));
+            .extend(cells.map(|((&prior, &rho), (&certain, &miss))| {
+                let novelty = match (factors.novelty, certain) {
+                    (false, _) => 1.0,
+                    (true, 0) => (1.0 - self.decay * prior) * miss,
+                    (true, _) => 0.0,
+                };
+                if factors.risk { novelty * rho } else { novelty }
+            }));
         tables.line.clear();
         tables
             .line
@@ -682,16 +680,7 @@ impl Evidence {
             .extend(sources.map(|(&certain, &miss)| if certain > 0 { 0.0 } else { miss }));
     }
 
-    /// 1 - M, given the aged prior.
-    fn novelty(&self, cell: usize, aged: f64) -> f64 {
-        if self.certain[cell] > 0 {
-            0.0
-        } else {
-            (1.0 - aged) * self.miss[cell]
-        }
-    }
-
-    /// The same without one of its sources, which covers the cell with `c`.
+    /// 1 - M without one of the sources, which covers the cell with `c`, given the aged prior.
     fn novelty_without(&self, cell: usize, aged: f64, c: f64) -> f64 {
         let certain = self.certain[cell];
         if c >= 1.0 {
