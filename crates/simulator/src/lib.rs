@@ -36,6 +36,7 @@ mod rivals;
 mod road_map;
 mod run;
 pub mod scenario;
+mod scene;
 mod senders;
 mod shared;
 mod sizes;

@@ -189,7 +189,6 @@ pub(crate) struct Run<'p> {
     pub(crate) shared: Shared<'p>,
     /// The arms, in as many parts as there are threads.
     pub(crate) parts: Vec<Part>,
-    helpers_cpu_s: f64,
     beacon_phase: Vec<u32>,
     report_phase: Vec<u32>,
     warmup: u32,
@@ -280,10 +279,11 @@ impl<'p> Run<'p> {
             arms[run.number % count].push(run);
         }
         let parts = arms.into_iter().map(|arms| Part::new(prepared, arms));
+        let mut shared = Shared::new(prepared, seed, with_cells, margin);
+        shared.threads = options.threads;
         Ok(Self {
-            shared: Shared::new(prepared, seed, with_cells, margin),
+            shared,
             parts: parts.collect(),
-            helpers_cpu_s: 0.0,
             beacon_phase: Vec::new(),
             report_phase: Vec::new(),
             warmup,
@@ -342,7 +342,7 @@ impl<'p> Run<'p> {
         let mut result = SeedOutcome {
             shared: self.outcome,
             timing: self.shared.timing,
-            helpers_cpu_s: self.helpers_cpu_s,
+            helpers_cpu_s: self.shared.helpers_cpu_s,
             ..SeedOutcome::default()
         };
         let mut arms = Vec::new();
@@ -405,7 +405,7 @@ impl<'p> Run<'p> {
             [all] => all.step(shared, step, observer),
             [first, others @ ..] => {
                 // Whoever watches is served by one part alone, so here nobody does.
-                self.helpers_cpu_s += thread::scope(|scope| {
+                let helpers_cpu_s = thread::scope(|scope| {
                     let helpers: Vec<_> = others
                         .iter_mut()
                         .map(|part| {
@@ -422,6 +422,7 @@ impl<'p> Run<'p> {
                     });
                     joined.sum::<f64>()
                 });
+                self.shared.helpers_cpu_s += helpers_cpu_s;
             }
         }
         Ok(())

@@ -1,21 +1,22 @@
 //! What all arms of a seed share, step by step: traffic, sight, links, relevance. None of it depends on who transmits.
 
+use std::thread;
 use std::time::Instant as Clock;
 
 use covey_protocol::messages::{AgentState, Confidence, ObjectState, PathCell, Size};
 use covey_protocol::{AgentId, Cell, Duration, Instant, ObjectId, Position, Tile};
+use covey_radio::PairLink;
 use covey_radio::draw::{Draws, Purpose};
-use covey_radio::{Blockage, FadingDraws, LinkGeometry, LinkState, PairLink};
 use covey_traffic::STEP_US;
 use covey_world::paths::{BeaconState, PathBuffer, RelevantPairs, RiskCell};
-use covey_world::sight::{self, Scratch};
 use covey_world::{Frame, Point, VehicleState, paths};
 
 use crate::awareness::{Matrix, Stamp};
 use crate::beaconing::Beaconing;
+use crate::cpu::thread_cpu_s;
 use crate::outcome::Timing;
-use crate::pair_memory::{PairMemory, Vehicle};
 use crate::prepared::Prepared;
+use crate::scene::{Ears, Eyes, Scene, Sensing};
 use crate::slots::{NO_SLOT, Slots};
 
 /// Steps of vehicle states that are remembered.
@@ -56,8 +57,8 @@ impl Moment {
 /// Lists by place, flat.
 #[derive(Debug, Clone)]
 pub(crate) struct Lists<T> {
-    begin: Vec<u32>,
-    items: Vec<T>,
+    pub(crate) begin: Vec<u32>,
+    pub(crate) items: Vec<T>,
 }
 
 impl<T> Default for Lists<T> {
@@ -105,7 +106,7 @@ impl<T: Copy> Lists<T> {
 /// Links of participants, by sender.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Links {
-    begin: Vec<u32>,
+    pub(crate) begin: Vec<u32>,
     /// Receivers' places.
     pub(crate) receivers: Vec<u32>,
     /// Receivers' numbers, for draws.
@@ -194,27 +195,17 @@ pub(crate) struct Shared<'p> {
     pub(crate) everyone_looks: bool,
     pub(crate) links: Links,
     pub(crate) beaconing: Beaconing,
-    /// Fading by unordered pair.
-    fading: PairMemory,
+    /// Threads that may work on the run.
+    pub(crate) threads: usize,
+    /// CPU seconds of threads other than the run's own.
+    pub(crate) helpers_cpu_s: f64,
     relevance: paths::Relevance,
     pub(crate) relevant: RelevantPairs,
     pub(crate) timing: Timing,
-    scratch: Scratch,
-    buffers: Buffers,
-}
-
-#[derive(Debug, Default)]
-struct Buffers {
-    objects: Vec<u32>,
-    cells: Vec<(i32, i32)>,
-    onward: Vec<sight::Link>,
-    linked: Vec<bool>,
+    eyes: Eyes,
+    ears: Ears,
+    /// Working memory: places that were left.
     gone: Vec<bool>,
-    pairs: Vec<(u32, u32, PairLink)>,
-    next: Vec<u32>,
-    turned: Vec<(u32, PairLink)>,
-    present: Vec<u64>,
-    by_place: Vec<PairLink>,
 }
 
 /// Working memory for paths.
@@ -256,7 +247,8 @@ impl<'p> Shared<'p> {
             everyone_looks: true,
             links: Links::default(),
             beaconing: Beaconing::default(),
-            fading: PairMemory::default(),
+            threads: 1,
+            helpers_cpu_s: 0.0,
             relevance: paths::Relevance::new(
                 prepared.predictor.clone(),
                 prepared.conflicts.clone(),
@@ -264,8 +256,9 @@ impl<'p> Shared<'p> {
             ),
             relevant: RelevantPairs::new(),
             timing: Timing::default(),
-            scratch: Scratch::default(),
-            buffers: Buffers::default(),
+            eyes: Eyes::default(),
+            ears: Ears::default(),
+            gone: Vec::new(),
         }
     }
 
@@ -336,12 +329,7 @@ impl<'p> Shared<'p> {
         }
         self.place();
         if self.is_sensing() && !self.blind {
-            let clock = Clock::now();
-            self.sense();
-            self.timing.sight_s += clock.elapsed().as_secs_f64();
-            let clock = Clock::now();
-            self.link();
-            self.timing.links_s += clock.elapsed().as_secs_f64();
+            self.look();
         }
         if evaluate && self.is_decision() {
             let clock = Clock::now();
@@ -419,13 +407,13 @@ impl<'p> Shared<'p> {
     /// Takes who left out of what was last sensed and linked, before others get their places. Where sensors look in this
     /// step all of it is found anew.
     fn forget_left(&mut self) {
-        let gone = &mut self.buffers.gone;
+        let gone = &mut self.gone;
         gone.clear();
         gone.resize(self.slots.len(), false);
         for &slot in &self.left {
             gone[slot as usize] = true;
         }
-        let gone = &self.buffers.gone;
+        let gone = &self.gone;
         let stays = |slot: u32| !gone[slot as usize];
         self.seen
             .retain(|observer, &object| stays(observer) && stays(object));
@@ -434,188 +422,72 @@ impl<'p> Shared<'p> {
             .retain(|sender, receiver| stays(sender) && stays(receiver));
     }
 
-    fn sense(&mut self) {
-        self.sensed_step = self.step;
+    /// Sensors look and links are found anew: side by side where there is a thread to spare.
+    fn look(&mut self) {
         let stamp = self.stamp(self.step);
-        let observed = self.prepared.sight.observe(&self.frame.vehicles);
-        let buffers = &mut self.buffers;
-        for lists in [&mut self.seen.begin, &mut self.cells.begin] {
-            lists.clear();
-            lists.push(0);
-        }
-        self.seen.items.clear();
-        self.cells.items.clear();
-        for slot in 0..self.slots.len() {
-            let at = self.index[slot];
-            if at != NO_SLOT && (self.everyone_looks || self.participant[slot]) {
-                let mut view = observed.view(at, &mut self.scratch);
-                view.objects(&mut buffers.objects);
-                if self.with_cells && self.participant[slot] {
-                    view.cells(&self.prepared.grid, &mut buffers.cells);
-                    let cells = buffers.cells.iter();
-                    self.cells
-                        .items
-                        .extend(cells.map(|&(ix, iy)| Cell { ix, iy }));
-                }
-                for &object in &buffers.objects {
-                    let object = self.places[object as usize];
-                    self.seen.items.push(object);
-                    self.sensed.row_mut(object)[slot] = stamp;
-                    if self.participant[slot] {
-                        self.sensed_by_any[object as usize] = stamp;
-                    }
-                }
-            }
-            self.seen.begin.push(self.seen.items.len() as u32);
-            self.cells.begin.push(self.cells.items.len() as u32);
-        }
-    }
-
-    fn link(&mut self) {
-        let observed = self.prepared.sight.observe(&self.frame.vehicles);
-        let channel = &self.prepared.channel;
-        let ranges = channel.parameters();
-        let draws = FadingDraws::new(self.seed, u64::from(self.step));
-        let buffers = &mut self.buffers;
-        buffers.pairs.clear();
-        buffers.linked.clear();
-        let linked = self.places.iter();
-        buffers
-            .linked
-            .extend(linked.map(|&slot| self.participant[slot as usize]));
-        let last_update = self.step.saturating_sub(self.prepared.timeline.beacon);
-        self.fading.begin(self.step, last_update, self.slots.len());
-        for &slot in &self.participants {
-            let at = self.index[slot as usize];
-            observed.links_onward_among(
-                at,
-                &buffers.linked,
-                &mut self.scratch,
-                &mut buffers.onward,
-            );
-            let vehicle = &self.frame.vehicles[at as usize];
-            self.fading.visit(Vehicle {
-                place: slot,
-                id: vehicle.id.0,
-            });
-            for link in &buffers.onward {
-                let other = self.places[link.other as usize];
-                let peer = &self.frame.vehicles[link.other as usize];
-                let offset = vehicle.position - peer.position;
-                let antennas = [vehicle.body.height, peer.body.height];
-                let dz = antennas[0] - antennas[1];
-                let distance = (offset.dot(offset) + dz * dz).sqrt();
-                let (state, case) = match link.state {
-                    sight::LinkState::Clear => (LinkState::Los, None),
-                    sight::LinkState::Vehicle { tallest } => (
-                        LinkState::NlosV {
-                            blocker_height_m: tallest,
-                        },
-                        Some(Blockage::of(antennas, tallest)),
-                    ),
-                    sight::LinkState::Building => (LinkState::Nlos, None),
-                };
-                if distance > ranges.range_m(state.kind()) {
-                    continue;
-                }
-                let mean = match state {
-                    LinkState::Nlos => None,
-                    _ => self.prepared.mean_errors.of(case, distance),
-                };
-                let pair = match mean {
-                    Some(error) => PairLink::new(distance, 1.0 - error),
-                    None => {
-                        let id = peer.id.0;
-                        let fading = self.fading.of(Vehicle { place: other, id });
-                        // The order of the ends must not change from update to update.
-                        let (offset, antennas) = if vehicle.id < peer.id {
-                            (offset, antennas)
-                        } else {
-                            (offset * -1.0, [antennas[1], antennas[0]])
-                        };
-                        let geometry = LinkGeometry {
-                            offset_m: [offset.x, offset.y],
-                            antennas_m: antennas,
-                            state,
-                        };
-                        channel.update(fading, &draws, [vehicle.id.0, id], &geometry)
-                    }
-                };
-                if pair.success > 0.0 {
-                    buffers.pairs.push((slot, other, pair));
-                }
-            }
-        }
-        self.tabulate();
-    }
-
-    /// Lists the pairs at both ends, each sender's receivers by ascending place. Pairs come by ascending first end.
-    fn tabulate(&mut self) {
-        let Buffers {
-            pairs,
-            next,
-            turned,
-            present,
-            by_place,
+        self.sensed_step = self.step;
+        let Self {
+            prepared,
+            seed,
+            step,
+            frame,
+            slots,
+            places,
+            index,
+            participant,
+            participants,
+            with_cells,
+            everyone_looks,
+            timing,
             ..
-        } = &mut self.buffers;
-        let links = &mut self.links;
-        let size = self.slots.len();
-        // Each pair at its second end.
-        next.clear();
-        next.resize(size + 1, 0);
-        for &(_, b, _) in pairs.iter() {
-            next[b as usize + 1] += 1;
-        }
-        for slot in 0..size {
-            next[slot + 1] += next[slot];
-        }
-        turned.resize(pairs.len(), (0, PairLink::LOST));
-        for &(a, b, link) in pairs.iter() {
-            let place = &mut next[b as usize];
-            turned[*place as usize] = (a, link);
-            *place += 1;
-        }
-        // A row is sorted by marking its receivers: all of that stays in the nearest cache.
-        present.resize(size.div_ceil(64), 0);
-        by_place.resize(size, PairLink::LOST);
-        links.begin.clear();
-        links.begin.push(0);
-        links.receivers.clear();
-        links.ids.clear();
-        links.links.clear();
-        let (mut first, mut back) = (0, 0);
-        for (row, &end) in next[..size].iter().enumerate() {
-            let (mut low, mut high) = (usize::MAX, 0);
-            let mut mark = |other: u32, link: PairLink| {
-                let word = other as usize / 64;
-                by_place[other as usize] = link;
-                present[word] |= 1 << (other % 64);
-                low = low.min(word);
-                high = high.max(word + 1);
-            };
-            for &(other, link) in &turned[back..end as usize] {
-                mark(other, link);
-            }
-            back = end as usize;
-            while let Some(&(_, other, link)) =
-                pairs.get(first).filter(|&&(a, ..)| a as usize == row)
-            {
-                mark(other, link);
-                first += 1;
-            }
-            // Where nothing is marked, nothing is taken.
-            for (word, set) in present.iter_mut().enumerate().take(high).skip(low) {
-                let mut set = std::mem::take(set);
-                while set != 0 {
-                    let other = (word * 64) as u32 + set.trailing_zeros();
-                    set &= set - 1;
-                    links.receivers.push(other);
-                    links.ids.push(self.slots.id(other));
-                    links.links.push(by_place[other as usize]);
+        } = self;
+        let scene = Scene {
+            prepared,
+            seed: *seed,
+            step: *step,
+            observed: prepared.sight.observe(&frame.vehicles),
+            frame,
+            slots,
+            places,
+            index,
+            participant,
+            participants,
+        };
+        let sensing = Sensing {
+            stamp,
+            with_cells: *with_cells,
+            everyone_looks: *everyone_looks,
+            seen: &mut self.seen,
+            cells: &mut self.cells,
+            sensed: &mut self.sensed,
+            sensed_by_any: &mut self.sensed_by_any,
+        };
+        let (links, eyes, ears) = (&mut self.links, &mut self.eyes, &mut self.ears);
+        let sense = || {
+            let clock = Clock::now();
+            scene.sense(sensing, eyes);
+            clock.elapsed().as_secs_f64()
+        };
+        let mut link = || {
+            let clock = Clock::now();
+            scene.link(links, ears);
+            clock.elapsed().as_secs_f64()
+        };
+        if self.threads > 1 {
+            thread::scope(|scope| {
+                let helper = scope.spawn(|| (link(), thread_cpu_s()));
+                timing.sight_s += sense();
+                match helper.join() {
+                    Ok((links_s, cpu_s)) => {
+                        timing.links_s += links_s;
+                        self.helpers_cpu_s += cpu_s;
+                    }
+                    Err(panic) => std::panic::resume_unwind(panic),
                 }
-            }
-            links.begin.push(links.receivers.len() as u32);
+            });
+        } else {
+            timing.sight_s += sense();
+            timing.links_s += link();
         }
     }
 
