@@ -22,6 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let options = RunOptions {
         warmup_s: options[0].parse()?,
         measure_s: options[1].parse()?,
+        ..RunOptions::default()
     };
     let mut scenario = Scenario::read(Path::new(file))?;
     // Enough for a look at a policy; results want the scenario's own.
