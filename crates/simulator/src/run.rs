@@ -416,9 +416,10 @@ impl<'p> Run<'p> {
                         })
                         .collect();
                     first.step(shared, step, &mut Nobody);
-                    let joined = helpers.into_iter().map(|helper| match helper.join() {
-                        Ok(cpu_s) => cpu_s,
-                        Err(panic) => std::panic::resume_unwind(panic),
+                    let joined = helpers.into_iter().map(|helper| {
+                        helper
+                            .join()
+                            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
                     });
                     joined.sum::<f64>()
                 });

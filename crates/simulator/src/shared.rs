@@ -426,37 +426,22 @@ impl<'p> Shared<'p> {
     fn look(&mut self) {
         let stamp = self.stamp(self.step);
         self.sensed_step = self.step;
-        let Self {
-            prepared,
-            seed,
-            step,
-            frame,
-            slots,
-            places,
-            index,
-            participant,
-            participants,
-            with_cells,
-            everyone_looks,
-            timing,
-            ..
-        } = self;
         let scene = Scene {
-            prepared,
-            seed: *seed,
-            step: *step,
-            observed: prepared.sight.observe(&frame.vehicles),
-            frame,
-            slots,
-            places,
-            index,
-            participant,
-            participants,
+            prepared: self.prepared,
+            seed: self.seed,
+            step: self.step,
+            observed: self.prepared.sight.observe(&self.frame.vehicles),
+            frame: &self.frame,
+            slots: &self.slots,
+            places: &self.places,
+            index: &self.index,
+            participant: &self.participant,
+            participants: &self.participants,
         };
         let sensing = Sensing {
             stamp,
-            with_cells: *with_cells,
-            everyone_looks: *everyone_looks,
+            with_cells: self.with_cells,
+            everyone_looks: self.everyone_looks,
             seen: &mut self.seen,
             cells: &mut self.cells,
             sensed: &mut self.sensed,
@@ -476,18 +461,16 @@ impl<'p> Shared<'p> {
         if self.threads > 1 {
             thread::scope(|scope| {
                 let helper = scope.spawn(|| (link(), thread_cpu_s()));
-                timing.sight_s += sense();
-                match helper.join() {
-                    Ok((links_s, cpu_s)) => {
-                        timing.links_s += links_s;
-                        self.helpers_cpu_s += cpu_s;
-                    }
-                    Err(panic) => std::panic::resume_unwind(panic),
-                }
+                self.timing.sight_s += sense();
+                let (links_s, cpu_s) = helper
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                self.timing.links_s += links_s;
+                self.helpers_cpu_s += cpu_s;
             });
         } else {
-            timing.sight_s += sense();
-            timing.links_s += link();
+            self.timing.sight_s += sense();
+            self.timing.links_s += link();
         }
     }
 
