@@ -447,7 +447,7 @@ impl Page<'_> {
         };
         body.push_str(&self.figure(
             figures::timing::figure(&phases),
-            "CPU time by phase, summed over all seeds. The first four phases are done once per seed for all arms.",
+            "Time by phase, by the clocks of the threads that worked on it, summed over all seeds; waiting for a busy processor counts. The first four phases are done once per seed for all arms.",
             "No times were recorded.",
         ));
         self.section("timing", "8. Timing", body);

@@ -28,7 +28,7 @@ pub struct Series {
     pub misses: Vec<ArmMisses>,
     /// Score and benefit, by arm.
     pub cured: Vec<ArmCured>,
-    /// CPU time by phase, over all seeds.
+    /// Time by phase, by the clocks of the threads, over all seeds.
     pub phases: Vec<Phase>,
     /// Explanations of differences to the letter that are known of this run, by arm or finding; they are shown besides those
     /// that come with the report.
@@ -109,7 +109,7 @@ pub struct CuredBin {
     pub cured_hi: f64,
 }
 
-/// CPU time of one phase.
+/// Time of one phase.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Phase {
@@ -227,7 +227,7 @@ impl SeriesBuilder {
     }
 }
 
-/// CPU time by phase, summed over seeds; also for the summary's `timing.phases`.
+/// Time by phase, by the clocks of the threads, summed over seeds; also for the summary's `timing.phases`.
 pub fn phases<'a>(timings: impl IntoIterator<Item = &'a Timing>) -> Vec<Phase> {
     let mut sum = [0.0; 7];
     let mut any = false;

@@ -5,7 +5,7 @@ use super::super::series::{Phase, Series};
 use super::super::view::{View, number};
 use super::{Figure, Layout, extent};
 
-/// CPU time by phase: of the series, else of the summary.
+/// Time by phase: of the series, else of the summary.
 pub(crate) fn phases(view: &View<'_>, series: &Series) -> Vec<Phase> {
     if !series.phases.is_empty() {
         return series.phases.clone();
@@ -79,7 +79,7 @@ fn draw(layout: Layout, phases: &[Phase]) -> Svg {
     };
     panel.x_axis(
         &mut svg,
-        "CPU time over all seeds (s)",
+        "time over all seeds and threads (s)",
         if layout.is_wide() { 7 } else { 4 },
     );
     for (i, phase) in phases.iter().enumerate() {
