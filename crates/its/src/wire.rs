@@ -235,6 +235,7 @@ impl<'a> Wire<'a> {
                 Some(CarriedDigest::Cells(digest)) => Some(digest.clone()),
                 _ => None,
             },
+            low_frequency: false,
         })
     }
 
@@ -353,6 +354,7 @@ impl<'a> Wire<'a> {
             sender: AgentId(u64::from(cpm.station_id)),
             at,
             objects: self.objects(cpm, at)?.1,
+            sensor_information: false,
         })
     }
 

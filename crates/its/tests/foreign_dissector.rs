@@ -208,6 +208,7 @@ fn write_capture(path: &Path) -> Expected {
             digest: step
                 .is_multiple_of(2)
                 .then(|| CoverageDigest::new(cells.collect()).unwrap()),
+            low_frequency: false,
         };
         let low = step.is_multiple_of(5).then_some(&[][..]);
         let cam = wire.cam(&beacon, low).unwrap();
@@ -291,6 +292,7 @@ fn write_capture(path: &Path) -> Expected {
                 sender,
                 at,
                 objects,
+                sensor_information: false,
             };
             wire.report_cpms(&report, &state, &options(step)).unwrap()
         };

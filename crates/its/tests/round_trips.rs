@@ -225,7 +225,7 @@ proptest! {
         let plane = plane();
         let wire = Wire::new(&plane, zero());
         let at = Instant::from_millis(at_ms);
-        let beacon = Beacon { sender: AgentId(u64::from(id)), at, state, digest };
+        let beacon = Beacon { sender: AgentId(u64::from(id)), at, state, digest, low_frequency: false };
         let cam = wire.cam(&beacon, Some(&[])).unwrap();
         let heard = wire.beacon(&Cam::decode(&cam.encode().unwrap()).unwrap(), at + Duration::from_millis(late_ms)).unwrap();
         prop_assert_eq!(heard.sender, beacon.sender);
@@ -253,7 +253,7 @@ proptest! {
             position: Position::new(object.position.x + state.position.x, object.position.y + state.position.y),
             ..object
         }).collect();
-        let report = Report { sender: AgentId(u64::from(id)), at: Instant::from_millis(10_000), objects: seen };
+        let report = Report { sender: AgentId(u64::from(id)), at: Instant::from_millis(10_000), objects: seen, sensor_information: false };
         let sent = wire.report_cpms(&report, &state, &CpmOptions { max_bytes: 4_000, ..CpmOptions::default() }).unwrap();
         prop_assert_eq!((sent.messages.len(), sent.left_out), (1, 0));
         let read = Cpm::decode(&sent.messages[0].encode().unwrap()).unwrap();
@@ -271,7 +271,7 @@ proptest! {
         let wire = Wire::new(&plane, zero());
         let model = Model::new();
         let at = Instant::from_millis(10_000);
-        let beacon = Beacon { sender: AgentId(1), at, state, digest };
+        let beacon = Beacon { sender: AgentId(1), at, state, digest, low_frequency: false };
         let cam = wire.cam(&beacon, flag.then_some(&[])).unwrap().encode().unwrap();
         let digest_bytes = beacon.digest.as_ref().map(CoverageDigest::encoded_len);
         prop_assert_eq!(model.cam(digest_bytes, flag), cam.len() + frame::HEADERS_LEN);
@@ -279,7 +279,7 @@ proptest! {
         let state = AgentState { position: Position::new(0.0, 0.0), ..state };
         let sensor = Sensor { id: 1, kind: 12, range: Some(1_500) };
         let sensors = if flag { vec![sensor] } else { vec![] };
-        let report = Report { sender: AgentId(1), at, objects: seen.clone() };
+        let report = Report { sender: AgentId(1), at, objects: seen.clone(), sensor_information: false };
         let sent = wire.report_cpms(&report, &state, &CpmOptions { sensors, ..CpmOptions::default() }).unwrap();
         prop_assert_eq!(sent.left_out, 0);
         prop_assert_eq!(model.cpm(seen.len(), flag), on_air(sent.messages));
@@ -409,6 +409,7 @@ fn far_and_old_objects_are_left_out_and_counted() {
         sender: AgentId(1),
         at: Instant::from_millis(10_000),
         objects,
+        sensor_information: false,
     };
     let old = ObjectState {
         sensed_at: Instant::from_millis(7_000),
@@ -448,6 +449,7 @@ fn three_hundred_objects_are_split_and_too_many_refused() {
         objects: (0..count)
             .map(|id| object(id, id as f64 * 0.5, 1.0))
             .collect(),
+        sensor_information: false,
     };
     let long = CpmOptions {
         max_bytes: 8_000,
@@ -477,6 +479,7 @@ fn values_that_do_not_fit_are_clamped_marked_or_refused_never_wrapped() {
         at: Instant::ZERO,
         state,
         digest: None,
+        low_frequency: false,
     };
     let state = AgentState {
         speed: 200.0,
@@ -518,6 +521,7 @@ fn values_that_do_not_fit_are_clamped_marked_or_refused_never_wrapped() {
         sender: AgentId(1),
         at: Instant::from_millis(-1),
         objects: vec![],
+        sensor_information: false,
     };
     assert!(matches!(
         early.report_cpms(&report, &state, &CpmOptions::default()),

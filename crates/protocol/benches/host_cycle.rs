@@ -6,7 +6,9 @@
 
 use std::hint::black_box;
 
-use covey_protocol::admission::{Admission, Candidate, Contributor, Problem};
+use covey_protocol::admission::{
+    Admission, AdmissionCandidate, AdmissionContributor, AdmissionProblem,
+};
 use covey_protocol::demand::select::Selection;
 use covey_protocol::demand::{Demand, DemandOptions};
 use covey_protocol::host::Host;
@@ -117,6 +119,7 @@ fn host_before_decision(members: u64) -> (Host, Instant) {
                 at: sensed,
                 state: state(id),
                 digest: CoverageDigest::new(view(position(id))).ok(),
+                low_frequency: false,
             };
             host.handle_input(sensed, Input::Beacon(&beacon));
             host.handle_input(
@@ -132,6 +135,7 @@ fn host_before_decision(members: u64) -> (Host, Instant) {
                 sender: contributor,
                 at: sensed,
                 objects: (0..20).map(|k| object(10_000 + k, sensed)).collect(),
+                sensor_information: false,
             };
             host.handle_input(sensed, Input::Report(&report));
         }
@@ -195,8 +199,8 @@ fn host_cycle(c: &mut Criterion) {
                 }
             })
             .collect();
-        let contributors: Vec<Contributor<'_>> = (0..10)
-            .map(|k| Contributor {
+        let contributors: Vec<AdmissionContributor<'_>> = (0..10)
+            .map(|k| AdmissionContributor {
                 id: AgentId(k as u64 + 1),
                 cells: &cells[k],
                 decoded: k % 2 == 0,
@@ -206,11 +210,11 @@ fn host_cycle(c: &mut Criterion) {
                 prior_without: None,
             })
             .collect();
-        let candidates: Vec<Candidate<'_>> = cells
+        let candidates: Vec<AdmissionCandidate<'_>> = cells
             .iter()
             .enumerate()
             .skip(10)
-            .map(|(k, cells)| Candidate {
+            .map(|(k, cells)| AdmissionCandidate {
                 id: AgentId(k as u64 + 1),
                 cells,
                 decoded_fraction: 0.9,
@@ -218,7 +222,7 @@ fn host_cycle(c: &mut Criterion) {
                 broadcast_bytes: 200.0 * unit(k as u64 + 5),
             })
             .collect();
-        let problem = Problem {
+        let problem = AdmissionProblem {
             price: 2.0,
             broadcast_base_bytes: 3_000.0,
             broadcast_delivery: 0.95,
@@ -324,6 +328,7 @@ fn demand_host_before_decision(members: u64) -> (Host<Demand>, Instant) {
                 at: sensed,
                 state: state(id),
                 digest: None,
+                low_frequency: false,
             };
             host.handle_input(sensed, Input::Beacon(&beacon));
         }
@@ -341,6 +346,7 @@ fn demand_host_before_decision(members: u64) -> (Host<Demand>, Instant) {
                 sender: AgentId(reporter),
                 at: sensed,
                 objects: around.collect(),
+                sensor_information: false,
             };
             host.handle_input(sensed, Input::Report(&report));
         }

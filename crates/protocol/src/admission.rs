@@ -1,6 +1,6 @@
 //! One host decision: Algorithm 1 of the letter, with everything it weighed.
 //!
-//! A [`Problem`] is what the host knows at the end of a cycle, over cells that it has numbered densely; an [`Admission`]
+//! A [`AdmissionProblem`] is what the host knows at the end of a cycle, over cells that it has numbered densely; an [`Admission`]
 //! holds the buffers and decides. The same code runs in a host, in the simulator, behind `covey decide` and behind the
 //! viewer's explanation; ablations are masks on its [`Factors`].
 //!
@@ -94,7 +94,7 @@ pub struct Rules {
 
 /// A contributor, as the host sees it at the end of a cycle.
 #[derive(Debug, Clone, Copy)]
-pub struct Contributor<'a> {
+pub struct AdmissionContributor<'a> {
     /// Who.
     pub id: AgentId,
     /// The cells its digest marks, each once.
@@ -113,7 +113,7 @@ pub struct Contributor<'a> {
 
 /// A candidate, as the host sees it at the end of a cycle.
 #[derive(Debug, Clone, Copy)]
-pub struct Candidate<'a> {
+pub struct AdmissionCandidate<'a> {
     /// Who.
     pub id: AgentId,
     /// The cells its digest marks, each once.
@@ -128,7 +128,7 @@ pub struct Candidate<'a> {
 
 /// What the host knows at the end of a cycle. Cells are numbers below `prior.len()`; all cell arrays have that length.
 #[derive(Debug, Clone, Copy)]
-pub struct Problem<'a> {
+pub struct AdmissionProblem<'a> {
     /// The congestion price.
     pub price: f64,
     /// Bytes of the broadcast without contributors.
@@ -146,9 +146,9 @@ pub struct Problem<'a> {
     /// Cells in which broadcasts of neighbouring hosts placed an object of this cycle.
     pub overheard: &'a [u32],
     /// Contributors, by ascending id.
-    pub contributors: &'a [Contributor<'a>],
+    pub contributors: &'a [AdmissionContributor<'a>],
     /// Candidates, by ascending id.
-    pub candidates: &'a [Candidate<'a>],
+    pub candidates: &'a [AdmissionCandidate<'a>],
 }
 
 /// Airtime of a set of contributors.
@@ -260,7 +260,7 @@ pub struct Decision {
     pub binding: Binding,
 }
 
-impl Contributor<'_> {
+impl AdmissionContributor<'_> {
     /// How far its digest counts as coverage in this cycle: c_m on its visible cells.
     #[must_use]
     pub fn coverage(&self) -> f64 {

@@ -191,6 +191,7 @@ mod tests {
                     at: now,
                     state: at(5.0 * k as f64 - 1_900.0, 0.0, 10.0),
                     digest: None,
+                    low_frequency: false,
                 };
                 host.handle_input(now, Input::Moved(&at(5.0 * k as f64 - 1_880.0, 0.0, 10.0)));
                 host.handle_input(now, Input::Beacon(&beacon));

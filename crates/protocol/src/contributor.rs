@@ -376,6 +376,7 @@ impl Contributor {
                 sender: self.own,
                 at: self.now,
                 objects,
+                sensor_information: false,
             })));
     }
 

@@ -40,7 +40,7 @@ use crate::time::{Duration, Instant};
 use associate::{Accuracy, Identities};
 use need::{Course, Needs};
 use scene::{Body, NOMINAL, Scene};
-use select::{Candidate, Listener, Need, Object, Pick, Problem, Selection};
+use select::{DemandCandidate, DemandListener, DemandProblem, Need, Object, Pick, Selection};
 
 /// Chance that a receiver of this broadcast has followed the host so far that silence about an object tells it something.
 const FOLLOWS: f64 = 0.8;
@@ -182,7 +182,7 @@ pub struct Demand {
     surprise: f64,
     /// Bytes planned in the last cycle.
     planned_bytes: f64,
-    problem: Option<Problem>,
+    problem: Option<DemandProblem>,
     selection: Selection,
 }
 
@@ -212,7 +212,7 @@ impl Demand {
 
     /// What the last plan chose from.
     #[must_use]
-    pub fn problem(&self) -> Option<&Problem> {
+    pub fn problem(&self) -> Option<&DemandProblem> {
         self.problem.as_ref()
     }
 
@@ -288,7 +288,7 @@ impl Demand {
             });
     }
 
-    fn pose(&mut self, view: &View<'_>) -> Problem {
+    fn pose(&mut self, view: &View<'_>) -> DemandProblem {
         self.build_scene(view);
         let parameters = view.parameters;
         let scene = &self.scene;
@@ -301,7 +301,7 @@ impl Demand {
                 && let Some(body) = scene.find(member.id.into())
             {
                 members.push(body);
-                listeners.push(Listener {
+                listeners.push(DemandListener {
                     id: member.id,
                     position: scene.bodies()[body as usize].position,
                 });
@@ -389,7 +389,7 @@ impl Demand {
                 .filter(|k| k.listing != Listing::None)
                 .count()
         };
-        Problem {
+        DemandProblem {
             budget_bytes: self.budget(view),
             base_bytes: parameters.message_bytes + parameters.withdrawn_bytes * withdrawn as f64,
             report_bytes: parameters.report_bytes(0.0) + parameters.contributor_bytes,
@@ -415,7 +415,7 @@ impl Demand {
         members: &[u32],
         wanted: &[u32],
         sight: &impl Fn(u32, u32) -> bool,
-    ) -> Vec<Candidate> {
+    ) -> Vec<DemandCandidate> {
         let (scene, options) = (&self.scene, &self.options);
         let host = scene.find(view.host.into());
         let mut candidates = Vec::with_capacity(members.len());
@@ -493,7 +493,7 @@ impl Demand {
                     .seconds()
                     .clamp(0.0, options.bonus_limit_s)
             });
-            candidates.push(Candidate {
+            candidates.push(DemandCandidate {
                 id,
                 position: body.position,
                 command,
@@ -516,7 +516,7 @@ impl Demand {
     }
 
     /// Notes who was attended to, so that nobody is forgotten.
-    fn remember(&mut self, view: &View<'_>, problem: &Problem, chosen: &Selection) {
+    fn remember(&mut self, view: &View<'_>, problem: &DemandProblem, chosen: &Selection) {
         self.foreseen.clear();
         for picked in &chosen.picks {
             if let Pick::Report(k) = picked.pick {
@@ -546,7 +546,7 @@ impl Demand {
         self.planned_bytes = chosen.bytes;
     }
 
-    fn decision(&self, view: &View<'_>, problem: &Problem, chosen: &Selection) -> Decision {
+    fn decision(&self, view: &View<'_>, problem: &DemandProblem, chosen: &Selection) -> Decision {
         let picked: Vec<(AgentId, f64)> = {
             let mut picked: Vec<(AgentId, f64)> = chosen
                 .picks

@@ -24,7 +24,9 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use crate::admission::{Admission, Candidate, Contributor, Problem, Rules};
+use crate::admission::{
+    Admission, AdmissionCandidate, AdmissionContributor, AdmissionProblem, Rules,
+};
 use crate::demand::associate::Association;
 use crate::grid::{Cell, Tile, Window};
 use crate::ids::{AgentId, ObjectId};
@@ -587,7 +589,7 @@ impl<P: Policy> Host<P> {
                 priors = rest;
                 own
             });
-            contributors.push(Contributor {
+            contributors.push(AdmissionContributor {
                 id,
                 cells,
                 decoded: reports.at.is_some_and(|at| at >= cycle_start),
@@ -601,7 +603,7 @@ impl<P: Policy> Host<P> {
             });
         }
         let least_report = mean_report.map_or(0.0, |(sum, count)| sum / count);
-        let problem = Problem {
+        let problem = AdmissionProblem {
             price: self.price.value(),
             broadcast_base_bytes: costs.base_bytes,
             broadcast_delivery: delivery,
@@ -626,7 +628,7 @@ impl<P: Policy> Host<P> {
             }
             let cells = &cells[view.clone()];
             let [visible, new] = costs.objects_in(cells);
-            candidates.push(Candidate {
+            candidates.push(AdmissionCandidate {
                 id: s.id,
                 cells,
                 decoded_fraction: s.beacon_share,
@@ -635,7 +637,7 @@ impl<P: Policy> Host<P> {
                     + parameters.contributor_bytes,
             });
         }
-        let problem = Problem {
+        let problem = AdmissionProblem {
             candidates: &candidates,
             ..problem
         };

@@ -15,7 +15,7 @@ use crate::time::{Duration, Instant};
 
 /// How a state was learned. Ordered as ties are broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Source {
+pub enum LearnedFrom {
     /// Own sensors.
     Sensing,
     /// A beacon of the object itself.
@@ -32,7 +32,7 @@ pub struct Known {
     /// Its newest state.
     pub state: ObjectState,
     /// How it was learned.
-    pub source: Source,
+    pub source: LearnedFrom,
 }
 
 /// Keeps what is known.
@@ -80,13 +80,15 @@ impl Listener {
         match input {
             Input::Sensed { objects, .. } => {
                 for state in objects {
-                    self.learn(state, Source::Sensing);
+                    self.learn(state, LearnedFrom::Sensing);
                 }
             }
-            Input::Beacon(beacon) => self.learn(&ObjectState::of_sender(beacon), Source::Beacon),
+            Input::Beacon(beacon) => {
+                self.learn(&ObjectState::of_sender(beacon), LearnedFrom::Beacon)
+            }
             Input::Report(report) => {
                 for state in &report.objects {
-                    self.learn(state, Source::Report(report.sender));
+                    self.learn(state, LearnedFrom::Report(report.sender));
                 }
             }
             Input::Broadcast(broadcast) if broadcast.host != self.own => self.follow(broadcast),
@@ -129,7 +131,7 @@ impl Listener {
             .map(|known| self.now.since(known.state.sensed_at))
     }
 
-    fn learn(&mut self, state: &ObjectState, source: Source) {
+    fn learn(&mut self, state: &ObjectState, source: LearnedFrom) {
         // Oneself is no object to oneself; the future cannot have been sensed.
         if state.id == self.own.into() || !state.is_finite() || state.sensed_at > self.now {
             return;
@@ -150,7 +152,7 @@ impl Listener {
     }
 
     fn follow(&mut self, broadcast: &Broadcast) {
-        let source = Source::Broadcast(broadcast.host);
+        let source = LearnedFrom::Broadcast(broadcast.host);
         let (host, new) = self.hosts.get_or_insert_with(broadcast.host, || Followed {
             at: broadcast.at,
             sequence: broadcast.sequence,

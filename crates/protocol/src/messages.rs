@@ -128,6 +128,8 @@ pub struct Beacon {
     pub state: AgentState,
     /// Where it can see; not in every beacon where digests are sent less often.
     pub digest: Option<CoverageDigest>,
+    /// It says what changes rarely, too (on the road: the low-frequency container, every 0.5 s).
+    pub low_frequency: bool,
 }
 
 /// What an admitted contributor says once a cycle (on the road: a CPM).
@@ -139,6 +141,8 @@ pub struct Report {
     pub at: Instant,
     /// What it sees.
     pub objects: Vec<ObjectState>,
+    /// It tells of its sensors, too (on the road: the sensor information container, once a second).
+    pub sensor_information: bool,
 }
 
 /// Which objects a contributor is asked to report.

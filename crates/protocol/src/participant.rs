@@ -318,6 +318,7 @@ impl<P: Policy + Clone> Participant<P> {
                 at: self.now,
                 state,
                 digest,
+                low_frequency: false,
             })));
     }
 

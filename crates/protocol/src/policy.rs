@@ -6,7 +6,7 @@
 
 use alloc::vec::Vec;
 
-use crate::admission::{Admission, Decision, Problem, Rules};
+use crate::admission::{Admission, AdmissionProblem, Decision, Rules};
 use crate::demand::associate::Accuracy;
 use crate::grid::{Tile, Window};
 use crate::ids::{AgentId, ObjectId};
@@ -31,7 +31,7 @@ pub struct View<'a> {
     /// The rules of the decision: bounds, thresholds, factors.
     pub rules: &'a Rules,
     /// Map, risk, airtime, contributors and candidates, as Algorithm 1 wants them.
-    pub problem: &'a Problem<'a>,
+    pub problem: &'a AdmissionProblem<'a>,
     /// The service scope: every participant within the footprint, by ascending id, the host included.
     pub scope: &'a [ScopeMember<'a>],
     /// Objects that are fresh at the host, by ascending id.

@@ -13,8 +13,8 @@ use alloc::vec::Vec;
 use serde::Serialize;
 
 use crate::admission::{
-    Action, Admission, Airtime, Because, Binding, Candidate, Contributor, Ladder, Problem, Role,
-    Rules,
+    Action, Admission, AdmissionCandidate, AdmissionContributor, AdmissionProblem, Airtime,
+    Because, Binding, Ladder, Role, Rules,
 };
 use crate::grid::Cell;
 use crate::ids::AgentId;
@@ -250,7 +250,7 @@ impl Snapshot {
         let mut candidates = Vec::new();
         for (at, agent) in self.agents.iter().enumerate() {
             match agent.role {
-                Role::Contributor => contributors.push(Contributor {
+                Role::Contributor => contributors.push(AdmissionContributor {
                     id: agent.id,
                     cells: &cells[at],
                     decoded: agent.decoded,
@@ -259,7 +259,7 @@ impl Snapshot {
                     broadcast_bytes: agent.broadcast_bytes,
                     prior_without: without[at].as_deref(),
                 }),
-                Role::Candidate => candidates.push(Candidate {
+                Role::Candidate => candidates.push(AdmissionCandidate {
                     id: agent.id,
                     cells: &cells[at],
                     decoded_fraction: agent.decoded_fraction,
@@ -268,7 +268,7 @@ impl Snapshot {
                 }),
             }
         }
-        let problem = Problem {
+        let problem = AdmissionProblem {
             price: self.price,
             broadcast_base_bytes: self.broadcast_base_bytes,
             broadcast_delivery: self.broadcast_delivery,

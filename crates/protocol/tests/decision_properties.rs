@@ -2,8 +2,8 @@
 
 use covey_protocol::AgentId;
 use covey_protocol::admission::{
-    Action, Admission, Because, Candidate, Change, Contributor, Decision, Factors, Problem, Rules,
-    Score,
+    Action, Admission, AdmissionCandidate, AdmissionContributor, AdmissionProblem, Because, Change,
+    Decision, Factors, Rules, Score,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -59,7 +59,10 @@ impl Situation {
     }
 
     /// Decides, and asks something more of the same [`Admission`].
-    fn decide_and<T>(&self, more: impl Fn(&mut Admission, &[Contributor<'_>]) -> T) -> (Answer, T) {
+    fn decide_and<T>(
+        &self,
+        more: impl Fn(&mut Admission, &[AdmissionContributor<'_>]) -> T,
+    ) -> (Answer, T) {
         let own: Vec<Option<Vec<f64>>> = self
             .contributors
             .iter()
@@ -68,11 +71,11 @@ impl Situation {
                 Some(agent.cells.iter().map(|&cell| map[cell as usize]).collect())
             })
             .collect();
-        let contributors: Vec<Contributor<'_>> = self
+        let contributors: Vec<AdmissionContributor<'_>> = self
             .contributors
             .iter()
             .zip(&own)
-            .map(|(agent, own)| Contributor {
+            .map(|(agent, own)| AdmissionContributor {
                 id: AgentId(agent.id),
                 cells: &agent.cells,
                 decoded: agent.decoded,
@@ -82,10 +85,10 @@ impl Situation {
                 prior_without: own.as_deref(),
             })
             .collect();
-        let candidates: Vec<Candidate<'_>> = self
+        let candidates: Vec<AdmissionCandidate<'_>> = self
             .candidates
             .iter()
-            .map(|agent| Candidate {
+            .map(|agent| AdmissionCandidate {
                 id: AgentId(agent.id),
                 cells: &agent.cells,
                 decoded_fraction: agent.fraction,
@@ -93,7 +96,7 @@ impl Situation {
                 broadcast_bytes: agent.broadcast,
             })
             .collect();
-        let problem = Problem {
+        let problem = AdmissionProblem {
             price: self.price,
             broadcast_base_bytes: self.base,
             broadcast_delivery: self.delivery,

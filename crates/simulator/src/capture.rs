@@ -295,6 +295,7 @@ mod tests {
             at,
             state: state(id as f64),
             digest: CoverageDigest::new(vec![Cell::new(1, 2)]).ok(),
+            low_frequency: false,
         })
     }
 
@@ -312,6 +313,7 @@ mod tests {
                     confidence: Confidence::FULL,
                 })
                 .collect(),
+            sensor_information: false,
         })
     }
 

@@ -185,7 +185,7 @@ mod tests {
                 let wire = Wire::new(&reference, ItsTime(700_000_000_000));
                 let size = Size { length: 4.5, width: 1.8, height: 1.5 };
                 let state = AgentState { position: Position::new(x, y), heading, speed, size };
-                let beacon = Beacon { sender: AgentId(1), at: Instant::ZERO, state, digest: None };
+                let beacon = Beacon { sender: AgentId(1), at: Instant::ZERO, state, digest: None, low_frequency: false };
                 let heard = wire.beacon(&wire.cam(&beacon, None).unwrap(), Instant::ZERO).unwrap().state;
                 prop_assert!(heard.position.distance(state.position) < 0.02, "{heard:?}");
                 // Half a step of 0.1 degrees; SUMO's simple projection skews angles by up to a third here.

@@ -428,6 +428,7 @@ impl Hosted {
                         sender: agent,
                         at: now,
                         objects: Vec::new(),
+                        sensor_information: false,
                     };
                     let bytes = sizes.report(0, true);
                     air.offer(shared, &thinning, slot, REPORT, bytes, 0);

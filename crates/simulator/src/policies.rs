@@ -4,7 +4,7 @@
 //! know the price.
 
 use covey_protocol::admission::{
-    Action, Admission, Airtime, Because, Binding, Change, Decision, Problem, Rules,
+    Action, Admission, AdmissionProblem, Airtime, Because, Binding, Change, Decision, Rules,
 };
 use covey_protocol::policy::{Plan, Policy, View};
 use covey_protocol::{AgentId, Instant};
@@ -99,7 +99,7 @@ impl Policy for RandomChoice {
     }
 }
 
-fn bytes(problem: &Problem<'_>, members: &[Choice]) -> f64 {
+fn bytes(problem: &AdmissionProblem<'_>, members: &[Choice]) -> f64 {
     problem.broadcast_base_bytes + members.iter().map(|m| m.bytes).sum::<f64>()
 }
 
@@ -142,7 +142,7 @@ fn binding(refused: Option<Because>) -> Binding {
 /// Sheds members drawn at random while a bound is broken; otherwise admits candidates drawn at random, within the quota.
 fn stick(
     rules: &Rules,
-    problem: &Problem<'_>,
+    problem: &AdmissionProblem<'_>,
     mut members: Vec<Choice>,
     others: &[Choice],
 ) -> Decision {
@@ -180,7 +180,7 @@ fn stick(
 /// Fills the bounds with whoever is drawn, members and candidates alike.
 fn redraw(
     rules: &Rules,
-    problem: &Problem<'_>,
+    problem: &AdmissionProblem<'_>,
     members: Vec<Choice>,
     others: Vec<Choice>,
 ) -> Decision {

@@ -92,6 +92,7 @@ impl Script<'_> {
             at: self.time(now),
             state: self.state(),
             digest: CoverageDigest::new(self.cells()).ok(),
+            low_frequency: false,
         }
     }
 
@@ -100,6 +101,7 @@ impl Script<'_> {
             sender: self.agent(),
             at: self.time(now),
             objects: self.objects(now),
+            sensor_information: false,
         }
     }
 

@@ -3,8 +3,8 @@
 use alloc::vec::Vec;
 
 use super::{
-    Action, Because, Binding, Candidate, Change, Contributor, Decision, Ladder, Problem, Role,
-    Rules, Score,
+    Action, AdmissionCandidate, AdmissionContributor, AdmissionProblem, Because, Binding, Change,
+    Decision, Ladder, Role, Rules, Score,
 };
 use crate::ids::AgentId;
 use crate::timeliness::Timeliness;
@@ -24,7 +24,7 @@ pub struct Admission {
     /// What every contributor, then every candidate was worth as given.
     scores: Vec<Score>,
     tables: Tables,
-    members: Vec<Member>,
+    members: Vec<Reporter>,
     /// Scores of the present round, candidate by candidate.
     round: Vec<Rated>,
     /// Prior of a contributor's own cells, while its leave-one-out map is written.
@@ -54,7 +54,7 @@ struct Tables {
 
 /// A contributor while the decision goes on.
 #[derive(Debug, Clone, Copy)]
-struct Member {
+struct Reporter {
     id: AgentId,
     place: Place,
     bytes: f64,
@@ -99,7 +99,7 @@ impl Rated {
 /// What is fixed during one decision.
 struct Context<'a> {
     rules: &'a Rules,
-    problem: &'a Problem<'a>,
+    problem: &'a AdmissionProblem<'a>,
     decay: f64,
     timeliness: Timeliness,
 }
@@ -117,7 +117,7 @@ impl Admission {
     /// # Panics
     /// If a cell number is not below `prior.len()`, if `rho` or `deadline_s` is shorter than `prior`, or a `prior_without`
     /// shorter than its contributor's cells.
-    pub fn decide(&mut self, rules: &Rules, problem: &Problem<'_>) -> Decision {
+    pub fn decide(&mut self, rules: &Rules, problem: &AdmissionProblem<'_>) -> Decision {
         self.fuse(rules, problem);
         self.decide_fused(rules, problem)
     }
@@ -127,7 +127,7 @@ impl Admission {
     ///
     /// # Panics
     /// As [`decide`](Self::decide).
-    pub fn fuse(&mut self, rules: &Rules, problem: &Problem<'_>) {
+    pub fn fuse(&mut self, rules: &Rules, problem: &AdmissionProblem<'_>) {
         let context = Context::new(rules, problem);
         self.members.clear();
         self.members.extend(context.given_members());
@@ -146,7 +146,7 @@ impl Admission {
     ///
     /// # Panics
     /// As [`decide`](Self::decide).
-    pub fn decide_fused(&mut self, rules: &Rules, problem: &Problem<'_>) -> Decision {
+    pub fn decide_fused(&mut self, rules: &Rules, problem: &AdmissionProblem<'_>) -> Decision {
         let context = Context::new(rules, problem);
         self.members.clear();
         self.members.extend(context.given_members());
@@ -188,14 +188,14 @@ impl Admission {
     /// The factors behind a score of the last decision, whose rules and problem these are. `at` is the place in
     /// [`scores`](Self::scores).
     #[must_use]
-    pub fn ladder(&self, rules: &Rules, problem: &Problem<'_>, at: usize) -> Ladder {
+    pub fn ladder(&self, rules: &Rules, problem: &AdmissionProblem<'_>, at: usize) -> Ladder {
         let context = Context::new(rules, problem);
         let bytes = context
             .given_members()
             .fold(problem.broadcast_base_bytes, |sum, m| sum + m.bytes);
         let count = problem.contributors.len();
         if at < count {
-            let member = Member {
+            let member = Reporter {
                 id: problem.contributors[at].id,
                 place: Place::Given(at),
                 bytes: 0.0,
@@ -228,7 +228,7 @@ impl Admission {
     pub fn age_map_without(
         &mut self,
         rules: &Rules,
-        contributor: &Contributor<'_>,
+        contributor: &AdmissionContributor<'_>,
         map: &mut [f64],
     ) {
         let decay = rules.decay();
@@ -339,7 +339,7 @@ impl Admission {
                 because: Because::Score,
                 score: rated.score,
             });
-            self.members.push(Member {
+            self.members.push(Reporter {
                 id: candidate.id,
                 place: Place::Admitted(at),
                 bytes: candidate.bytes(),
@@ -441,14 +441,14 @@ impl Admission {
     }
 }
 
-impl Candidate<'_> {
+impl AdmissionCandidate<'_> {
     fn bytes(&self) -> f64 {
         self.report_bytes + self.broadcast_bytes
     }
 }
 
 impl<'a> Context<'a> {
-    fn new(rules: &'a Rules, problem: &'a Problem<'a>) -> Self {
+    fn new(rules: &'a Rules, problem: &'a AdmissionProblem<'a>) -> Self {
         Self {
             rules,
             problem,
@@ -458,9 +458,9 @@ impl<'a> Context<'a> {
     }
 
     /// The contributors as given.
-    fn given_members(&self) -> impl Iterator<Item = Member> + use<'a> {
+    fn given_members(&self) -> impl Iterator<Item = Reporter> + use<'a> {
         let contributors = self.problem.contributors;
-        contributors.iter().enumerate().map(|(at, c)| Member {
+        contributors.iter().enumerate().map(|(at, c)| Reporter {
             id: c.id,
             place: Place::Given(at),
             bytes: c.report_bytes + c.broadcast_bytes,
@@ -468,14 +468,14 @@ impl<'a> Context<'a> {
     }
 
     /// B(D).
-    fn bytes(&self, members: &[Member]) -> f64 {
+    fn bytes(&self, members: &[Reporter]) -> f64 {
         members
             .iter()
             .fold(self.problem.broadcast_base_bytes, |sum, m| sum + m.bytes)
     }
 
     /// The cells of a member, how far they count as covered by it, and their prior in the map without it.
-    fn view(&self, member: &Member) -> (&'a [u32], f64, Option<&'a [f64]>) {
+    fn view(&self, member: &Reporter) -> (&'a [u32], f64, Option<&'a [f64]>) {
         match member.place {
             Place::Given(at) => {
                 let c = &self.problem.contributors[at];
@@ -489,7 +489,7 @@ impl<'a> Context<'a> {
     }
 
     /// Collects the evidence of the host, of what was overheard and of `members`.
-    fn gather(&self, evidence: &mut Evidence, members: &[Member]) {
+    fn gather(&self, evidence: &mut Evidence, members: &[Reporter]) {
         evidence.reset(self.problem.prior.len());
         evidence.add(self.problem.host_cells, 1.0);
         evidence.add(self.problem.overheard, 1.0);
@@ -514,7 +514,7 @@ impl<'a> Context<'a> {
     fn for_each_retained(
         &self,
         evidence: &Evidence,
-        member: &Member,
+        member: &Reporter,
         mut visit: impl FnMut(usize, f64),
     ) {
         let (cells, c, without) = self.view(member);
@@ -526,7 +526,7 @@ impl<'a> Context<'a> {
     }
 
     /// What keeping a member is worth.
-    fn retention_value(&self, evidence: &Evidence, member: &Member, completion_s: f64) -> f64 {
+    fn retention_value(&self, evidence: &Evidence, member: &Reporter, completion_s: f64) -> f64 {
         let factors = self.rules.factors;
         let mut sum = 0.0;
         self.for_each_retained(evidence, member, |cell, novelty| {
@@ -557,14 +557,15 @@ impl<'a> Context<'a> {
     fn value_candidates(
         &self,
         evidence: &Evidence,
-        members: &[Member],
+        members: &[Reporter],
         tables: &mut Tables,
-        mut found: impl FnMut(&Candidate<'_>, f64),
+        mut found: impl FnMut(&AdmissionCandidate<'_>, f64),
     ) {
         let candidates = self.problem.candidates;
         let bytes = self.bytes(members);
-        let seconds =
-            |candidate: &Candidate<'_>| self.rules.airtime(bytes + candidate.bytes()).seconds;
+        let seconds = |candidate: &AdmissionCandidate<'_>| {
+            self.rules.airtime(bytes + candidate.bytes()).seconds
+        };
         let (from_s, to_s) = candidates
             .iter()
             .map(seconds)

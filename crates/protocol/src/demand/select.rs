@@ -1,6 +1,6 @@
 //! The choice itself: which reports and which repeated objects help most, within a byte budget.
 //!
-//! A [`Problem`] says who needs what, who could tell it, and what that costs. Its value function, the expected number of
+//! A [`DemandProblem`] says who needs what, who could tell it, and what that costs. Its value function, the expected number of
 //! needs that somebody fulfils, is monotone and submodular: every pick shrinks what is still uncovered, so a pick is never
 //! worth more later than now. [`Selection::choose`] takes the pick of the highest gain per byte again and again while it
 //! fits (cost-benefit greedy), and evaluates lazily: a pick whose last known gain per byte is still the highest after it was
@@ -18,7 +18,7 @@ use crate::link::LinkQuality;
 
 /// What there is to choose from, by the end of a cycle.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Problem {
+pub struct DemandProblem {
     /// Bytes for the broadcast of this cycle and the reports of the next.
     pub budget_bytes: f64,
     /// Bytes spent in any case: the broadcast without entries, and withdrawals.
@@ -41,18 +41,18 @@ pub struct Problem {
     /// How well messages get through, by distance.
     pub links: LinkQuality,
     /// Where the listeners are.
-    pub listeners: Vec<Listener>,
+    pub listeners: Vec<DemandListener>,
     /// The objects, by ascending id.
     pub objects: Vec<Object>,
     /// Who needs what, by object, then listener.
     pub needs: Vec<Need>,
     /// Who could report, by ascending id.
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<DemandCandidate>,
 }
 
 /// A member of the service scope.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Listener {
+pub struct DemandListener {
     /// Who.
     pub id: AgentId,
     /// Where.
@@ -85,7 +85,7 @@ pub struct Need {
 
 /// Somebody who could report.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Candidate {
+pub struct DemandCandidate {
     /// Who.
     pub id: AgentId,
     /// Where.
@@ -153,7 +153,7 @@ struct Table {
 }
 
 impl Table {
-    fn new(problem: &Problem) -> Self {
+    fn new(problem: &DemandProblem) -> Self {
         let count = problem.needs.len();
         let mut left: Vec<f64> = problem.needs.iter().map(|n| n.now).collect();
         left.extend(problem.needs.iter().map(|n| n.next));
@@ -202,9 +202,9 @@ impl Table {
     /// What a report of `object` by `candidate` does for the needs of the next cycle.
     fn add_report(
         &mut self,
-        problem: &Problem,
+        problem: &DemandProblem,
         count: usize,
-        candidate: &Candidate,
+        candidate: &DemandCandidate,
         object: u32,
         chance: f64,
     ) {
@@ -260,7 +260,7 @@ impl PartialOrd for Queued {
     }
 }
 
-impl Problem {
+impl DemandProblem {
     /// Where the needs of an object lie in `needs`.
     fn needs_of(&self, object: u32) -> core::ops::Range<usize> {
         let begin = self.needs.partition_point(|need| need.object < object);
@@ -290,7 +290,7 @@ fn ratio(gain: f64, bytes: f64) -> f64 {
 impl Selection {
     /// Chooses by gain per byte.
     #[must_use]
-    pub fn choose(problem: &Problem) -> Self {
+    pub fn choose(problem: &DemandProblem) -> Self {
         let mut table = Table::new(problem);
         let mut chosen = Self {
             bytes: problem.base_bytes,
@@ -340,7 +340,7 @@ impl Selection {
     /// Replaces the reports of [`choose`](Self::choose) by others in the order of `rank`, lowest first, within the bytes that
     /// its reports took; what the broadcast repeats stays.
     #[must_use]
-    pub fn choose_at_random(problem: &Problem, rank: impl Fn(AgentId) -> u64) -> Self {
+    pub fn choose_at_random(problem: &DemandProblem, rank: impl Fn(AgentId) -> u64) -> Self {
         let planned = Self::choose(problem);
         let mut table = Table::new(problem);
         let mut chosen = Self {
@@ -388,7 +388,7 @@ impl Selection {
     }
 
     /// Asks for objects that beacon, of those who report anyway, where that is worth much more than the last pick.
-    fn request(&mut self, problem: &Problem, table: &mut Table, last_ratio: f64) {
+    fn request(&mut self, problem: &DemandProblem, table: &mut Table, last_ratio: f64) {
         let Some(factor) = problem.request_factor else {
             return;
         };
@@ -452,7 +452,7 @@ impl Selection {
         }
     }
 
-    fn close(&mut self, problem: &Problem, table: &Table) {
+    fn close(&mut self, problem: &DemandProblem, table: &Table) {
         let (now, next) = table.left.split_at(problem.needs.len());
         self.open = [now.iter().sum(), next.iter().sum()];
     }

@@ -1,6 +1,6 @@
 //! One choice by demand as a file: `covey.demand-snapshot/1` in, `covey.demand-decision/1` out.
 //!
-//! The snapshot holds a [`Problem`] with agents and objects named by id; docs/protocol.md describes its fields. Deciding runs
+//! The snapshot holds a [`DemandProblem`] with agents and objects named by id; docs/protocol.md describes its fields. Deciding runs
 //! [`Selection::choose`], the code that hosts run.
 
 use alloc::format;
@@ -10,7 +10,9 @@ use alloc::vec::Vec;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::select::{Candidate, Listener, Need, Object, Pick, Problem, Selection};
+use super::select::{
+    DemandCandidate, DemandListener, DemandProblem, Need, Object, Pick, Selection,
+};
 use crate::grid::Position;
 use crate::ids::{AgentId, ObjectId};
 use crate::link::{BINS, LinkQuality};
@@ -28,7 +30,7 @@ pub struct DemandSnapshot {
     /// The host.
     pub host: AgentId,
     /// What there was to choose from.
-    pub problem: Problem,
+    pub problem: DemandProblem,
 }
 
 /// A choice with its reasons; serialises as `covey.demand-decision/1`.
@@ -89,12 +91,12 @@ impl DemandSnapshot {
         let listeners = by_id(
             &at.field("listeners")?,
             |item| {
-                Ok(Listener {
+                Ok(DemandListener {
                     id: AgentId(item.field("id")?.whole()?),
                     position: position(item)?,
                 })
             },
-            |l: &Listener| l.id.0,
+            |l: &DemandListener| l.id.0,
         )?;
         let objects = by_id(
             &at.field("objects")?,
@@ -160,7 +162,7 @@ impl DemandSnapshot {
                     let views = item.field("views")?;
                     return fail(views.path(), "an object is given twice".to_string());
                 }
-                Ok(Candidate {
+                Ok(DemandCandidate {
                     id: AgentId(item.field("id")?.whole()?),
                     position: position(item)?,
                     command: item.field("command")?.number(SHARE)?,
@@ -169,7 +171,7 @@ impl DemandSnapshot {
                     views,
                 })
             },
-            |c: &Candidate| c.id.0,
+            |c: &DemandCandidate| c.id.0,
         )?;
         let delivery = at.field("delivery")?;
         let mut shares = Vec::new();
@@ -185,7 +187,7 @@ impl DemandSnapshot {
         let factor = rules.field("request_factor")?;
         Ok(Self {
             host: AgentId(host.field("id")?.whole()?),
-            problem: Problem {
+            problem: DemandProblem {
                 budget_bytes: number("budget_bytes")?,
                 base_bytes: number("base_bytes")?,
                 report_bytes: number("report_bytes")?,

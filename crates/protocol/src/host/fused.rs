@@ -6,7 +6,7 @@ use crate::grid::{Position, Velocity};
 use crate::ids::{AgentId, ObjectId};
 use crate::messages::{AgentState, Beacon, Confidence, ObjectState};
 use crate::parameters::{BroadcastContent, Parameters};
-use crate::policy::{HeldObject, KnownObject, Listing as Listed};
+use crate::policy::{HeldObject, KnownObject, Listing};
 use crate::sorted::SortedMap;
 use crate::time::{Duration, Instant};
 
@@ -96,7 +96,7 @@ impl Held {
 
 /// The object part of a broadcast.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Listing {
+pub(super) struct ListedObjects {
     pub(super) full: bool,
     pub(super) objects: Vec<ObjectState>,
     pub(super) withdrawn: Vec<ObjectId>,
@@ -292,14 +292,14 @@ impl FusedState {
                 reported_at: held.reported_at,
                 heading: held.heading.radians(),
                 listing: match self.sent.get(id) {
-                    None => Listed::None,
+                    None => Listing::None,
                     Some(sent)
                         if held.state.sensed_at < cycle_start
                             || changed(parameters, sent, &held.state, held.velocity()) =>
                     {
-                        Listed::Changed
+                        Listing::Changed
                     }
-                    Some(_) => Listed::Unchanged,
+                    Some(_) => Listing::Unchanged,
                 },
             })
             .collect()
@@ -312,7 +312,7 @@ impl FusedState {
         parameters: &Parameters,
         picked: &[ObjectId],
         now: Instant,
-    ) -> Listing {
+    ) -> ListedObjects {
         let full = self.refresh_due(parameters, now);
         let mut objects = Vec::new();
         let mut held = core::mem::take(&mut self.spare);
@@ -339,7 +339,7 @@ impl FusedState {
     }
 
     /// The object part of the broadcast at `now`, and remembers it as sent.
-    pub(super) fn list(&mut self, parameters: &Parameters, now: Instant) -> Listing {
+    pub(super) fn list(&mut self, parameters: &Parameters, now: Instant) -> ListedObjects {
         let full = self.refresh_due(parameters, now);
         let mut objects = Vec::new();
         let mut held = core::mem::take(&mut self.spare);
@@ -372,7 +372,7 @@ impl FusedState {
         held: SortedMap<ObjectId, ObjectState>,
         unchanged_since: Instant,
         now: Instant,
-    ) -> Listing {
+    ) -> ListedObjects {
         let withdrawn = if full {
             self.refreshed_at = Some(now);
             Vec::new()
@@ -384,7 +384,7 @@ impl FusedState {
         };
         self.spare = core::mem::replace(&mut self.sent, held);
         self.spare.clear();
-        Listing {
+        ListedObjects {
             full,
             objects,
             withdrawn,

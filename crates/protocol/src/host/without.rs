@@ -5,7 +5,7 @@
 
 use alloc::vec::Vec;
 
-use crate::admission::{Admission, Contributor};
+use crate::admission::{Admission, AdmissionContributor};
 
 /// Coverage below this is none; it keeps the map from filling up with numbers too small to matter.
 const NO_COVERAGE: f64 = 1e-12;
@@ -35,7 +35,7 @@ impl MapWithout {
         &mut self,
         admission: &Admission,
         decay: f64,
-        contributor: &Contributor<'_>,
+        contributor: &AdmissionContributor<'_>,
         before: &[f64],
         spare: &mut Vec<(u32, f64)>,
     ) {

@@ -4,7 +4,9 @@ mod association;
 mod plain;
 mod scenes;
 
-use covey_protocol::demand::select::{Candidate, Listener, Need, Object, Pick, Problem, Selection};
+use covey_protocol::demand::select::{
+    DemandCandidate, DemandListener, DemandProblem, Need, Object, Pick, Selection,
+};
 use covey_protocol::link::LinkQuality;
 use covey_protocol::{AgentId, ObjectId, Position};
 use proptest::prelude::*;
@@ -32,10 +34,10 @@ prop_compose! {
         threshold in prop::sample::select(vec![0.0, 0.3, 1.0]),
         request_factor in prop::option::of(0.0..4.0),
         shares in prop::collection::vec(0.2..1.0, 3..6),
-    ) -> Problem {
-        let listeners: Vec<Listener> = (0u64..)
+    ) -> DemandProblem {
+        let listeners: Vec<DemandListener> = (0u64..)
             .zip(&places)
-            .map(|(k, &position)| Listener { id: AgentId(k), position })
+            .map(|(k, &position)| DemandListener { id: AgentId(k), position })
             .collect();
         let count = objects.len() as u32;
         let mut needs: Vec<Need> = needs
@@ -56,10 +58,10 @@ prop_compose! {
                     views.into_iter().map(|(o, p)| (o % count, p)).collect();
                 views.sort_by_key(|view| view.0);
                 views.dedup_by_key(|view| view.0);
-                Candidate { id: AgentId(k), position, command, bonus, extra_bytes, views }
+                DemandCandidate { id: AgentId(k), position, command, bonus, extra_bytes, views }
             })
             .collect();
-        Problem {
+        DemandProblem {
             budget_bytes: budget,
             base_bytes: 121.0,
             report_bytes: 160.0,

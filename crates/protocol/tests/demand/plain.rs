@@ -1,9 +1,9 @@
 //! The choice by demand once more, as plainly as it can be written: every gain from scratch, no queue, no shared tables.
 
-use covey_protocol::demand::select::{Pick, Picked, Problem};
+use covey_protocol::demand::select::{DemandProblem, Pick, Picked};
 
 /// Expected number of needs that `picks` fulfil, the bonuses included: the value function.
-pub(crate) fn value(problem: &Problem, picks: &[Pick]) -> f64 {
+pub(crate) fn value(problem: &DemandProblem, picks: &[Pick]) -> f64 {
     let mut value = 0.0;
     for need in &problem.needs {
         let at = problem.listeners[need.listener as usize];
@@ -39,7 +39,7 @@ pub(crate) fn value(problem: &Problem, picks: &[Pick]) -> f64 {
 }
 
 /// Contributors report the object without being asked for it.
-pub(crate) fn unasked(problem: &Problem, object: u32) -> bool {
+pub(crate) fn unasked(problem: &DemandProblem, object: u32) -> bool {
     let needs = problem.needs.iter().filter(|n| n.object == object);
     let wanted: f64 = needs.map(|n| n.next).sum();
     let judged = problem.request_factor.is_none() || problem.objects[object as usize].silent;
@@ -47,7 +47,7 @@ pub(crate) fn unasked(problem: &Problem, object: u32) -> bool {
 }
 
 /// Bytes of a pick.
-pub(crate) fn bytes(problem: &Problem, pick: Pick) -> Option<f64> {
+pub(crate) fn bytes(problem: &DemandProblem, pick: Pick) -> Option<f64> {
     match pick {
         Pick::Report(j) => {
             let views = &problem.candidates[j as usize].views;
@@ -62,7 +62,7 @@ pub(crate) fn bytes(problem: &Problem, pick: Pick) -> Option<f64> {
 }
 
 /// Everything that can be picked by gain per byte.
-pub(crate) fn choices(problem: &Problem) -> Vec<Pick> {
+pub(crate) fn choices(problem: &DemandProblem) -> Vec<Pick> {
     let reports = (0..problem.candidates.len() as u32).map(Pick::Report);
     let repeats = (0..problem.objects.len() as u32).map(Pick::Repeat);
     let all = reports.chain(repeats);
@@ -72,7 +72,7 @@ pub(crate) fn choices(problem: &Problem) -> Vec<Pick> {
 /// Cost-benefit greedy, step by step: of all that fit and are worth it, the highest gain per byte.
 ///
 /// Gains are differences of the value function, so they carry its rounding; `tie` is how much higher a ratio must be to win.
-pub(crate) fn greedy(problem: &Problem, tie: f64) -> Vec<Picked> {
+pub(crate) fn greedy(problem: &DemandProblem, tie: f64) -> Vec<Picked> {
     let mut picks: Vec<Picked> = Vec::new();
     let mut spent = problem.base_bytes;
     loop {

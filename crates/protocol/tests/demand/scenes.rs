@@ -140,6 +140,7 @@ impl Stage {
                 at: sensed,
                 state: state(car),
                 digest: None,
+                low_frequency: false,
             };
             self.host.handle_input(sensed, Input::Beacon(&beacon));
         }
@@ -151,6 +152,7 @@ impl Stage {
                     .iter()
                     .map(|&id| self.seen(id, sensed, sender))
                     .collect(),
+                sensor_information: false,
             };
             self.host.handle_input(sensed, Input::Report(&report));
         }
@@ -481,6 +483,7 @@ impl Beside {
                 at: start,
                 state: state(car),
                 digest: None,
+                low_frequency: false,
             };
             self.contributor.handle_input(start, Input::Beacon(&beacon));
         }

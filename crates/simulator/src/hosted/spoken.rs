@@ -43,6 +43,7 @@ impl Spoken {
                 at: shared.now(),
                 state: shared.here(slot).state,
                 digest,
+                low_frequency: false,
             });
         }
         if !shared.left.is_empty() {

@@ -15,7 +15,9 @@
 //! matter by 50 m bins of distance alone, so that is nearly always.
 
 use covey_protocol::AgentId;
-use covey_protocol::demand::select::{Candidate, Listener, Need, Object, Pick, Problem, Selection};
+use covey_protocol::demand::select::{
+    DemandCandidate, DemandListener, DemandProblem, Need, Object, Pick, Selection,
+};
 use covey_protocol::demand::snapshot::DemandSnapshot;
 use covey_protocol::grid::Position;
 use covey_protocol::ids::ObjectId;
@@ -35,7 +37,7 @@ fn round(at: Position) -> Position {
 }
 
 /// The problem with rounded positions; none where another choice would come of it.
-fn rounded(problem: &Problem) -> Option<Problem> {
+fn rounded(problem: &DemandProblem) -> Option<DemandProblem> {
     let mut other = problem.clone();
     other.host = round(other.host);
     for listener in &mut other.listeners {
@@ -206,7 +208,7 @@ fn put(values: &mut Encoder, out: &mut Vec<u8>, decision: &DemandDecision) {
     }
 }
 
-fn listener_at(listeners: &[Listener], id: AgentId) -> Option<Position> {
+fn listener_at(listeners: &[DemandListener], id: AgentId) -> Option<Position> {
     let at = listeners.binary_search_by_key(&id, |listener| listener.id);
     at.ok().map(|at| listeners[at].position)
 }
@@ -242,7 +244,7 @@ fn decision(values: &Values, take: &mut Take<'_>, host: AgentId) -> Result<Deman
     let mut ids = Ascending::default();
     let mut listeners = Vec::with_capacity(n);
     for _ in 0..n {
-        listeners.push(Listener {
+        listeners.push(DemandListener {
             id: AgentId(ids.take(take)?),
             position: places.take(values, take)?,
         });
@@ -293,7 +295,7 @@ fn decision(values: &Values, take: &mut Take<'_>, host: AgentId) -> Result<Deman
             let object = numbers.take_below(take, objects.len())?;
             views.push((object, values.take(take)?));
         }
-        candidates.push(Candidate {
+        candidates.push(DemandCandidate {
             id,
             position,
             command,
@@ -331,7 +333,7 @@ fn decision(values: &Values, take: &mut Take<'_>, host: AgentId) -> Result<Deman
         tile,
         snapshot: DemandSnapshot {
             host,
-            problem: Problem {
+            problem: DemandProblem {
                 budget_bytes,
                 base_bytes,
                 report_bytes,

@@ -10,7 +10,9 @@ use covey_protocol::AgentId;
 use covey_protocol::admission::{
     Action, Because, Binding, Change, Factors, Role as Standing, Rules,
 };
-use covey_protocol::demand::select::{Candidate, Listener, Need, Object, Problem, Selection};
+use covey_protocol::demand::select::{
+    DemandCandidate, DemandListener, DemandProblem, Need, Object, Selection,
+};
 use covey_protocol::demand::snapshot::DemandSnapshot;
 use covey_protocol::grid::{Cell, Position};
 use covey_protocol::ids::ObjectId;
@@ -312,7 +314,7 @@ fn demand(
     let candidates = ids.iter().filter(|&&id| id != host.0).map(|&id| {
         let views = (0u32..).zip(&wanted);
         let views = views.filter(|&(_, &o)| o != id && at(o).distance(at(id)) < SIGHT / 2.0);
-        Candidate {
+        DemandCandidate {
             id: AgentId(id),
             position: at(id),
             command: 0.9,
@@ -323,7 +325,7 @@ fn demand(
                 .collect(),
         }
     });
-    let problem = Problem {
+    let problem = DemandProblem {
         budget_bytes: decision.snapshot.rules.allowance * 48_400.0,
         base_bytes: 121.0,
         report_bytes: 160.0,
@@ -336,7 +338,7 @@ fn demand(
         links: LinkQuality::fixed(&[0.97, 0.95, 0.9, 0.85, 0.75, 0.6]),
         listeners: ids
             .iter()
-            .map(|&id| Listener {
+            .map(|&id| DemandListener {
                 id: AgentId(id),
                 position: at(id),
             })

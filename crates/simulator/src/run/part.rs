@@ -446,6 +446,7 @@ pub(super) fn report(shared: &Shared<'_>, sender: u32, objects: &[u32]) -> Repor
             .iter()
             .map(|&object| shared.perceived(sender, object, shared.sensed_step))
             .collect(),
+        sensor_information: false,
     }
 }
 
