@@ -61,6 +61,11 @@ pub const TARGETS: &[Target] = &[
         targets::messages::reports,
         targets::messages::seeds,
     ),
+    target_of(
+        "segments",
+        targets::its::segments,
+        targets::its::segment_seeds,
+    ),
     target_of("snapshot", targets::snapshot::run, targets::snapshot::seeds),
 ];
 

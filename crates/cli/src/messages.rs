@@ -9,6 +9,7 @@ use covey_its::cam::{PathPoint, WirePosition};
 use covey_its::frame::{Decoded, Message, decode_any, message_name};
 use covey_its::pcap::{CaptureTime, ReadError, Reader};
 use covey_its::{Cam, CarriedDigest, Cpm, CpmObject, FusedState, decode_frame};
+use covey_protocol::messages::Content;
 use serde::Serialize;
 
 use crate::failure::{Failure, note, print};
@@ -385,10 +386,13 @@ struct FusedLine {
     cycle_age_ms: u16,
     unchanged_age_ms: u16,
     lease_ms: u16,
-    silent_only: bool,
+    content: &'static str,
     full: bool,
     contributors: Vec<u32>,
+    requested: Vec<u32>,
+    withdrawn_stations: Vec<u32>,
     withdrawn: Vec<u16>,
+    stations: Vec<u32>,
 }
 
 impl From<&Cpm> for CpmLine {
@@ -444,10 +448,18 @@ impl From<&FusedState> for FusedLine {
             cycle_age_ms: fused.cycle_age_ms,
             unchanged_age_ms: fused.unchanged_age_ms,
             lease_ms: fused.lease_ms,
-            silent_only: fused.silent_only,
+            content: match fused.content {
+                Content::AllVisible => "all-visible",
+                Content::SilentOnly => "silent-only",
+                Content::Demanded => "demanded",
+                Content::Requested => "requested",
+            },
             full: fused.full,
             contributors: fused.contributors.clone(),
+            requested: fused.requested.clone(),
+            withdrawn_stations: fused.withdrawn_stations.clone(),
             withdrawn: fused.withdrawn.clone(),
+            stations: fused.stations.clone(),
         }
     }
 }

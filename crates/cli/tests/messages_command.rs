@@ -28,8 +28,7 @@ fn cpm_frame(cpm: &Cpm) -> Vec<u8> {
 fn fused_state() -> Cpm {
     Cpm {
         sensors: vec![samples::sensor()],
-        fused: Some(samples::fused(3, 2)),
-        ..samples::report(2)
+        ..samples::fused_state(2, 3, 2)
     }
 }
 
@@ -135,6 +134,8 @@ fn a_capture_has_a_line_for_each_frame_in_order() {
     assert_eq!(cpm.get("fused"), None);
     assert_eq!(fused["type"], "cpm");
     assert_eq!(fused["objects"].as_array().map(Vec::len), Some(2));
+    assert_eq!(fused["objects"][0]["id"], 0);
+    assert_eq!(fused["objects"][1]["id"], 65_534);
     assert_eq!(
         fused["sensors"],
         json!([{"id": 1, "kind": 12, "range_m": 150.0}])
@@ -143,8 +144,10 @@ fn a_capture_has_a_line_for_each_frame_in_order() {
         fused["fused"],
         json!({
             "tile": [-3, 8_388_607], "sequence": 7, "epoch": 4_294_967_295_u32, "tenure_ms": 12_000, "price": 0.7,
-            "cycle_age_ms": 150, "unchanged_age_ms": 150, "lease_ms": 600, "silent_only": false, "full": true,
-            "contributors": [0, 1, 2], "withdrawn": [0, 1],
+            "cycle_age_ms": 150, "unchanged_age_ms": 150, "lease_ms": 600, "content": "requested", "full": true,
+            "contributors": [0, 1, 2], "requested": [3_000_000_001_u32],
+            "withdrawn_stations": [3_000_000_000_u32, 3_000_000_001_u32], "withdrawn": [32_768, 32_769],
+            "stations": [3_000_000_000_u32],
         })
     );
     let none = folder.file("none.pcap", capture(&[]));

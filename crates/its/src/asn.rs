@@ -135,12 +135,19 @@ pub(crate) struct FusedStateExtension {
     pub(crate) unchanged_age: u16,
     #[rasn(value("0..=65535"))]
     pub(crate) lease: u16,
-    pub(crate) silent_only: bool,
+    #[rasn(value("0..=3"))]
+    pub(crate) content: u8,
     pub(crate) full: bool,
     #[rasn(size("0..=255"))]
     pub(crate) contributors: SequenceOf<cdd2::StationId>,
+    #[rasn(size("0..=255"))]
+    pub(crate) requested: SequenceOf<cdd2::StationId>,
+    #[rasn(size("0..=1023"))]
+    pub(crate) withdrawn_stations: SequenceOf<cdd2::StationId>,
     #[rasn(size("0..=1023"))]
     pub(crate) withdrawn: SequenceOf<cdd2::Identifier2B>,
+    #[rasn(size("0..=255"))]
+    pub(crate) stations: SequenceOf<cdd2::StationId>,
 }
 
 /// CPMs as stations that know nothing of us read them, with the right container list.

@@ -1,5 +1,6 @@
 //! Why a message could not be written or read.
 
+use covey_protocol::ObjectId;
 use thiserror::Error;
 
 /// Why a value cannot be put into a message.
@@ -14,13 +15,20 @@ pub enum EncodeError {
         /// The id.
         found: u64,
     },
-    /// An object id has more than 16 bits.
+    /// An object id is neither shared nor scoped.
     #[error(
-        "object id {found} does not fit into the 16 bits of a CPM's object id; number the objects from 0 to 65535"
+        "object id {found} has more than the 32 bits of a station id and does not say who gave it; number the objects from 0 to \
+         4294967295, or by who perceives them"
     )]
     ObjectId {
         /// The id.
         found: u64,
+    },
+    /// An object is asked for by name and is no station.
+    #[error("object {object} is asked for, and only stations can be; ask for station ids")]
+    Requested {
+        /// Which.
+        object: ObjectId,
     },
     /// The position is not on Earth, or the projection does not know it.
     #[error(
@@ -52,9 +60,10 @@ pub enum EncodeError {
         /// The most that fits.
         high: i64,
     },
-    /// There are more objects than eight messages of the asked-for length can carry.
+    /// Objects and lists are more than eight messages of the asked-for length can carry.
     #[error(
-        "{objects} objects do not fit into 8 messages of at most {max_bytes} bytes; allow longer messages or send fewer objects"
+        "{objects} objects and what goes with them do not fit into 8 messages of at most {max_bytes} bytes; allow longer messages or \
+         send fewer objects"
     )]
     TooManyObjects {
         /// How many.

@@ -9,7 +9,7 @@
 //! There are three layers, each usable alone:
 //!
 //! - [`Wire`] turns protocol values into messages and back. It knows the map's projection ([`GeoReference`], given by the
-//!   caller) and what time it is ([`ItsTime`]).
+//!   caller) and what time it is ([`ItsTime`]); a [`Numbering`] for each sending station keeps its object numbers.
 //! - [`Cam`] and [`Cpm`] are the messages as plain values in the units of the standard, `None` where the standard says
 //!   "unavailable". `encode` and `decode` are unaligned PER.
 //! - [`frame`] puts them into GeoNetworking single-hop broadcasts with BTP-B, and takes frames of any stack apart;
@@ -29,10 +29,12 @@ mod error;
 pub mod frame;
 pub mod fused;
 pub mod geo;
+pub mod numbering;
 pub mod pcap;
 #[doc(hidden)]
 pub mod samples;
 pub mod sizes;
+mod time;
 mod units;
 mod wire;
 
@@ -42,7 +44,14 @@ pub use error::{DecodeError, EncodeError};
 pub use frame::{Decoded, decode_frame};
 pub use fused::FusedState;
 pub use geo::{EarthPosition, GeoReference, TangentPlane};
-pub use wire::{CpmOptions, Cpms, ItsTime, Wire};
+pub use numbering::Numbering;
+pub use time::ItsTime;
+pub use wire::{CpmOptions, Cpms, Wire};
+
+/// The README's example is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 /// The longest message or frame that is looked at, in bytes; longer ones are refused unread.
 pub const MAX_MESSAGE_LEN: usize = 8_192;

@@ -1,8 +1,10 @@
 //! Messages to try things with: for tests, benches and fuzzing.
 
+use covey_protocol::messages::Content;
 use covey_protocol::{Cell, CoverageDigest, Tile};
 
 use crate::cam::{PASSENGER_CAR, WirePosition};
+use crate::numbering::FIRST_LABEL;
 use crate::{Cam, CarriedDigest, Cpm, CpmObject, FusedState, Sensor};
 
 /// Somewhere on the bundled corridor.
@@ -81,7 +83,31 @@ pub fn report(objects: u16) -> Cpm {
     }
 }
 
-/// What makes a report a fused state.
+/// A fused state of so many objects: the first half are stations, the others have labels.
+#[must_use]
+pub fn fused_state(objects: u16, contributors: u32, withdrawn: u16) -> Cpm {
+    let stations = objects.div_ceil(2);
+    let listed = |index| CpmObject {
+        id: Some(if index < stations {
+            index
+        } else {
+            u16::MAX - index
+        }),
+        ..object(index)
+    };
+    Cpm {
+        objects: (0..objects).map(listed).collect(),
+        fused: Some(FusedState {
+            stations: (0..stations)
+                .map(|index| 3_000_000_000 + u32::from(index))
+                .collect(),
+            ..fused(contributors, withdrawn)
+        }),
+        ..report(objects)
+    }
+}
+
+/// What makes a CPM without objects a fused state: so many contributors, withdrawn stations and withdrawn labels.
 #[must_use]
 pub fn fused(contributors: u32, withdrawn: u16) -> FusedState {
     FusedState {
@@ -93,9 +119,14 @@ pub fn fused(contributors: u32, withdrawn: u16) -> FusedState {
         cycle_age_ms: 150,
         unchanged_age_ms: 150,
         lease_ms: 600,
-        silent_only: false,
+        content: Content::Requested,
         full: true,
         contributors: (0..contributors).collect(),
-        withdrawn: (0..withdrawn).collect(),
+        requested: vec![3_000_000_001],
+        withdrawn_stations: (0..withdrawn)
+            .map(|id| 3_000_000_000 + u32::from(id))
+            .collect(),
+        withdrawn: (0..withdrawn).map(|id| FIRST_LABEL + id).collect(),
+        stations: vec![],
     }
 }

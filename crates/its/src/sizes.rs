@@ -2,15 +2,30 @@
 //!
 //! Exact for what [`Wire`](crate::Wire) makes of objects whose velocity and three extents are known; the tests compare with
 //! encoded messages. GeoNetworking and BTP-B are counted by [`on_air`], link-layer headers and signatures are not.
+//!
+//! Where something takes several messages, one function says what goes into which, here and in `Wire` alike.
 
-use crate::cpm::{OBJECTS_MAX, SEGMENTS_MAX};
+use std::iter::repeat_n;
+
+use covey_protocol::messages::Broadcast;
+
+use crate::cpm::{CpmObject, OBJECTS_MAX, SEGMENTS_MAX};
 use crate::frame::HEADERS_LEN;
-use crate::fused::{CONTRIBUTORS_MAX, WITHDRAWN_MAX};
+use crate::fused::{CONTRIBUTORS_MAX, REQUESTED_MAX, WITHDRAWN_MAX};
 use crate::wire::DEFAULT_MAX_BYTES;
 
-/// Bits of an object with velocity and three extents: options 15, id 16, time 12, position 61, velocity 46, extents 39,
-/// quality 4.
-const OBJECT_BITS: usize = 193;
+/// Bits of an object that has a number and nothing else that may be missing: options 15, number 16, time 12, position 61.
+const BARE_OBJECT_BITS: usize = 104;
+/// Two components with their accuracies.
+const VELOCITY_BITS: usize = 46;
+/// One extent with its accuracy.
+const EXTENT_BITS: usize = 13;
+const QUALITY_BITS: usize = 4;
+/// Bits of an object with everything that the protocol tells of one.
+const OBJECT_BITS: usize = BARE_OBJECT_BITS + VELOCITY_BITS + 3 * EXTENT_BITS + QUALITY_BITS;
+/// Bits of a station id, and of a label.
+const STATION_BITS: usize = 32;
+const LABEL_BITS: usize = 16;
 /// Bits of the container around them: extension and number 9, list length 9.
 const OBJECTS_BITS: usize = 18;
 /// Header 48 and payload up to the container list: extension bits and options 4, time 42, position 123.
@@ -22,8 +37,9 @@ const LIST_BITS: usize = 3;
 const CONTAINER_ID_BITS: usize = 4;
 /// Bytes of the originating vehicle container: extension, options, angle and its confidence, 23 bits.
 const VEHICLE_BYTES: usize = 3;
-/// Bits of the fused state without its lists: extension 1, tile 48, counters 96, price 24, times 48, flags 2, lengths 8 and 10.
-const FUSED_BITS: usize = 237;
+/// Bits of the fused state without its lists: extension 1, tile 48, counters 96, price 24, times 48, content 2, flag 1, lengths
+/// three times 8 and twice 10.
+const FUSED_BITS: usize = 264;
 /// How many additions are known and which are there: 1 + 6 bits of count, 2 bits of map.
 const ADDITIONS_BITS: usize = 9;
 /// Bits of a CAM with a high-frequency container alone: header 48, time 16, options 3, basic container 132, choice 2, high-frequency
@@ -58,38 +74,239 @@ const fn cam_with_path(low_frequency: bool, points: usize, digest: Option<usize>
     bits.div_ceil(8)
 }
 
-/// What a CPM holds.
+/// What of a broadcast counts for its size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct CpmContent {
-    /// How many objects.
-    pub objects: usize,
-    /// How many sensors are told, all with a circular range.
-    pub sensors: usize,
-    /// Contributors and withdrawn objects of a fused state; none for a report.
-    pub fused: Option<(usize, usize)>,
+pub struct FusedCounts {
+    /// Listed objects that are stations, or have a shared number.
+    pub stations: usize,
+    /// Other listed objects.
+    pub labels: usize,
+    /// Withdrawn objects that are stations, or have a shared number.
+    pub withdrawn_stations: usize,
+    /// Other withdrawn objects.
+    pub withdrawn_labels: usize,
+    /// Who is asked to report.
+    pub contributors: usize,
+    /// Objects asked for by name.
+    pub requested: usize,
 }
 
-/// Bytes of one CPM, and whether it is one of several segments; none where there are more objects than one can carry.
+impl FusedCounts {
+    /// Those of `broadcast`.
+    #[must_use]
+    pub fn of(broadcast: &Broadcast) -> Self {
+        let labels = broadcast
+            .objects
+            .iter()
+            .filter(|object| object.id.scope().is_some())
+            .count();
+        let withdrawn_labels = broadcast
+            .withdrawn
+            .iter()
+            .filter(|id| id.scope().is_some())
+            .count();
+        Self {
+            stations: broadcast.objects.len() - labels,
+            labels,
+            withdrawn_stations: broadcast.withdrawn.len() - withdrawn_labels,
+            withdrawn_labels,
+            contributors: broadcast.contributors.len(),
+            requested: broadcast.requested.len(),
+        }
+    }
+
+    /// With no list longer than its field.
+    const fn cut(self) -> Self {
+        const fn at_most(count: usize, most: usize) -> usize {
+            if count > most { most } else { count }
+        }
+        Self {
+            withdrawn_stations: at_most(self.withdrawn_stations, WITHDRAWN_MAX),
+            withdrawn_labels: at_most(self.withdrawn_labels, WITHDRAWN_MAX),
+            contributors: at_most(self.contributors, CONTRIBUTORS_MAX),
+            requested: at_most(self.requested, REQUESTED_MAX),
+            ..self
+        }
+    }
+}
+
+/// What a CPM holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CpmContent {
+    /// What a station sees.
+    Report {
+        /// How many objects.
+        objects: usize,
+        /// How many sensors are told, all with a circular range.
+        sensors: usize,
+    },
+    /// What a host has fused.
+    Fused(FusedCounts),
+}
+
+impl CpmContent {
+    const fn shape(self) -> Shape {
+        match self {
+            Self::Report { sensors, .. } => Shape {
+                sensors,
+                fused: false,
+            },
+            Self::Fused(_) => Shape {
+                sensors: 0,
+                fused: true,
+            },
+        }
+    }
+
+    /// All that is listed, in the order in which it is written.
+    fn entries(self) -> impl Iterator<Item = Entry> + Clone {
+        let (bare, counts) = match self {
+            Self::Report { objects, .. } => (objects, FusedCounts::default()),
+            Self::Fused(counts) => (0, counts),
+        };
+        let named = counts.contributors + counts.requested + counts.withdrawn_stations;
+        repeat_n(Entry::STATION, named)
+            .chain(repeat_n(Entry::LABEL, counts.withdrawn_labels))
+            .chain(repeat_n(Entry::object(OBJECT_BITS, true), counts.stations))
+            .chain(repeat_n(
+                Entry::object(OBJECT_BITS, false),
+                bare + counts.labels,
+            ))
+    }
+}
+
+/// What a message has besides its lists.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shape {
+    /// How many sensors, all with a circular range.
+    pub(crate) sensors: usize,
+    /// Whether it has the extension of a fused state.
+    pub(crate) fused: bool,
+}
+
+/// What one listed thing adds to a message, in bits.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Entry {
+    /// In the list of objects.
+    object: Option<usize>,
+    /// In the extension.
+    extension: usize,
+}
+
+impl Entry {
+    /// A station in one of the extension's lists.
+    pub(crate) const STATION: Self = Self {
+        object: None,
+        extension: STATION_BITS,
+    };
+    /// A label in one of the extension's lists.
+    pub(crate) const LABEL: Self = Self {
+        object: None,
+        extension: LABEL_BITS,
+    };
+
+    /// An object of so many bits, and whether the extension tells which station it is.
+    pub(crate) const fn object(bits: usize, station: bool) -> Self {
+        Self {
+            object: Some(bits),
+            extension: if station { STATION_BITS } else { 0 },
+        }
+    }
+}
+
+/// Bits of an object that has a number.
+pub(crate) fn object_bits(object: &CpmObject) -> usize {
+    let extents = [object.length, object.width, object.height];
+    let known = extents.iter().filter(|extent| extent.is_some()).count();
+    BARE_OBJECT_BITS
+        + object.velocity.map_or(0, |_| VELOCITY_BITS)
+        + known * EXTENT_BITS
+        + object.quality.map_or(0, |_| QUALITY_BITS)
+}
+
+/// What a message lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Load {
+    /// How many things.
+    pub(crate) entries: usize,
+    objects: usize,
+    object_bits: usize,
+    extension_bits: usize,
+}
+
+impl Load {
+    fn with(self, entry: Entry) -> Self {
+        Self {
+            entries: self.entries + 1,
+            objects: self.objects + usize::from(entry.object.is_some()),
+            object_bits: self.object_bits + entry.object.unwrap_or(0),
+            extension_bits: self.extension_bits + entry.extension,
+        }
+    }
+
+    /// Bytes of the message.
+    pub(crate) fn bytes(&self, shape: Shape, segmented: bool) -> usize {
+        let mut bits = CPM_HEAD_BITS + LIST_BITS;
+        if segmented {
+            bits += SEGMENT_BITS;
+        }
+        bits += CONTAINER_ID_BITS + 8 * open_type(VEHICLE_BYTES);
+        if shape.sensors > 0 {
+            let sensors = (8 + SENSOR_BITS * shape.sensors).div_ceil(8);
+            bits += CONTAINER_ID_BITS + 8 * open_type(sensors);
+        }
+        let objects = (OBJECTS_BITS + self.object_bits).div_ceil(8);
+        bits += CONTAINER_ID_BITS + 8 * open_type(objects);
+        if shape.fused {
+            let fused = (FUSED_BITS + self.extension_bits).div_ceil(8);
+            bits += ADDITIONS_BITS + 8 * open_type(fused);
+        }
+        bits.div_ceil(8)
+    }
+
+    /// Whether it can be one message.
+    pub(crate) fn fits(&self, shape: Shape, segmented: bool, max_bytes: usize) -> bool {
+        self.objects <= OBJECTS_MAX && self.bytes(shape, segmented) <= max_bytes
+    }
+}
+
+/// What goes into which message: one takes all if it can, else each takes in turn as much as fits, which makes the fewest.
+///
+/// Every message takes at least one entry, so that there is an end; the caller sees to what does not fit even so.
+pub(crate) fn fill(
+    entries: impl Iterator<Item = Entry> + Clone,
+    shape: Shape,
+    max_bytes: usize,
+) -> Vec<Load> {
+    let whole = entries.clone().fold(Load::default(), Load::with);
+    if whole.fits(shape, false, max_bytes) {
+        return vec![whole];
+    }
+    let mut loads = Vec::new();
+    let mut load = Load::default();
+    for entry in entries {
+        let more = load.with(entry);
+        if load.entries > 0 && !more.fits(shape, true, max_bytes) {
+            loads.push(load);
+            load = Load::default().with(entry);
+        } else {
+            load = more;
+        }
+    }
+    loads.push(load);
+    loads
+}
+
+/// Bytes of one CPM, and whether it is one of several segments; none where it lists more than one can carry.
 #[must_use]
-pub const fn cpm(content: CpmContent, segmented: bool) -> Option<usize> {
-    if content.objects > OBJECTS_MAX || content.sensors > 128 {
-        return None;
-    }
-    let objects = (OBJECTS_BITS + OBJECT_BITS * content.objects).div_ceil(8);
-    let mut bits = CPM_HEAD_BITS + LIST_BITS;
-    if segmented {
-        bits += SEGMENT_BITS;
-    }
-    bits += CONTAINER_ID_BITS + 8 * open_type(VEHICLE_BYTES);
-    if content.sensors > 0 {
-        bits += CONTAINER_ID_BITS + 8 * open_type((8 + SENSOR_BITS * content.sensors).div_ceil(8));
-    }
-    bits += CONTAINER_ID_BITS + 8 * open_type(objects);
-    if let Some((contributors, withdrawn)) = content.fused {
-        let fused = (FUSED_BITS + 32 * contributors + 16 * withdrawn).div_ceil(8);
-        bits += ADDITIONS_BITS + 8 * open_type(fused);
-    }
-    Some(bits.div_ceil(8))
+pub fn cpm(content: CpmContent, segmented: bool) -> Option<usize> {
+    let shape = content.shape();
+    let fits = match content {
+        CpmContent::Report { sensors, .. } => sensors <= 128,
+        CpmContent::Fused(counts) => counts == counts.cut(),
+    };
+    let load = content.entries().fold(Load::default(), Load::with);
+    (fits && load.fits(shape, segmented, usize::MAX)).then(|| load.bytes(shape, segmented))
 }
 
 /// Bits of a sensor with a circular range: extension and options 3, id 8, kind 5, shape 4, range 2 + 12, shadowing 1.
@@ -99,25 +316,26 @@ const SENSOR_BITS: usize = 35;
 /// BTP-B of each included; none where eight are not enough.
 #[must_use]
 pub fn on_air(content: CpmContent, max_bytes: usize) -> Option<usize> {
-    let fewest = content.objects.div_ceil(OBJECTS_MAX).max(1);
-    (fewest..=SEGMENTS_MAX).find_map(|count| {
-        let mut total = 0;
-        for index in 0..count {
-            let share = content.objects * (index + 1) / count - content.objects * index / count;
-            let part = CpmContent {
-                objects: share,
-                ..content
-            };
-            let bytes = cpm(part, count > 1).filter(|&bytes| bytes <= max_bytes)?;
-            total += bytes + HEADERS_LEN;
-        }
-        Some(total)
-    })
+    let shape = content.shape();
+    let loads = fill(content.entries(), shape, max_bytes);
+    let segmented = loads.len() > 1;
+    let fit = loads
+        .iter()
+        .all(|load| load.fits(shape, segmented, max_bytes));
+    (fit && loads.len() <= SEGMENTS_MAX).then(|| total(&loads, shape))
+}
+
+fn total(loads: &[Load], shape: Shape) -> usize {
+    let segmented = loads.len() > 1;
+    loads
+        .iter()
+        .map(|load| HEADERS_LEN + load.bytes(shape, segmented))
+        .sum()
 }
 
 /// The size model `uper`: bytes on the air of what the protocol sends, GeoNetworking and BTP-B of each message included.
 ///
-/// A few additions and divisions a message. It is exact where the objects have a velocity and three extents, as simulated
+/// A few additions for each thing that a message lists. It is exact where the objects have a velocity and three extents, as simulated
 /// ones have, and where they lie within the reach of a CPM; an object without some of these takes less.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Model {
@@ -163,46 +381,22 @@ impl Model {
     /// A report of so many objects, with sensor information (once a second) or without.
     #[must_use]
     pub fn cpm(&self, objects: usize, sensor_information: bool) -> usize {
-        self.total(CpmContent {
+        self.total(CpmContent::Report {
             objects,
             sensors: if sensor_information { self.sensors } else { 0 },
-            fused: None,
         })
     }
 
-    /// A host's fused state.
+    /// A host's fused state. Lists longer than their fields are cut.
     #[must_use]
-    pub fn fused(&self, objects: usize, withdrawn: usize, contributors: usize) -> usize {
-        self.total(CpmContent {
-            objects,
-            sensors: 0,
-            fused: Some((
-                contributors.min(CONTRIBUTORS_MAX),
-                withdrawn.min(WITHDRAWN_MAX),
-            )),
-        })
+    pub fn fused(&self, counts: FusedCounts) -> usize {
+        self.total(CpmContent::Fused(counts.cut()))
     }
 
     /// Simulations go on where a real sender would have to choose: more than eight messages are counted as if there could be
-    /// more, and lists that fill a message by themselves as one message.
+    /// more.
     fn total(&self, content: CpmContent) -> usize {
-        if let Some(bytes) = on_air(content, self.max_bytes) {
-            return bytes;
-        }
-        let length = |objects| {
-            let part = CpmContent { objects, ..content };
-            cpm(part, true).unwrap_or(usize::MAX)
-        };
-        let most = (1..=OBJECTS_MAX)
-            .rev()
-            .find(|&objects| length(objects) <= self.max_bytes)
-            .unwrap_or(OBJECTS_MAX);
-        let (full, rest) = (content.objects / most, content.objects % most);
-        let last = if rest > 0 || full == 0 {
-            HEADERS_LEN + length(rest)
-        } else {
-            0
-        };
-        full * (HEADERS_LEN + length(most)) + last
+        let shape = content.shape();
+        total(&fill(content.entries(), shape, self.max_bytes), shape)
     }
 }

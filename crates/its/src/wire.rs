@@ -3,59 +3,29 @@
 //! Resolution on the way: positions 1e-7 degree for stations and 1 cm for objects, speeds 1 cm/s, headings 0.1 degree, extents
 //! 0.1 m, times 1 ms, confidence 1/15, price 0.0001. What does not fit is treated as `docs/messages.md` lists.
 
-use covey_protocol::messages::{
-    AgentState, Beacon, Broadcast, Confidence, Content, ObjectState, Report, Size,
-};
-use covey_protocol::{AgentId, Duration, Instant, ObjectId, Position, Velocity};
+mod filling;
+mod fused;
+mod objects;
+
+use covey_protocol::messages::{AgentState, Beacon, Broadcast, Report, Size};
+use covey_protocol::{AgentId, Duration, Instant, ObjectId, Position};
 
 use crate::cam::{self, Cam, CarriedDigest, WirePosition};
-use crate::cpm::{self, Cpm, CpmObject, Sensor};
+use crate::cpm::{Cpm, Sensor};
 use crate::error::{DecodeError, EncodeError};
-use crate::fused::{self, FusedState};
+use crate::fused::PRICE_STEPS;
 use crate::geo::{GeoReference, LocalFrame};
-use crate::units::{clamped, decidegrees, decimetres, within};
+use crate::numbering::{FIRST_LABEL, Numbering};
+use crate::time::{ITS_TIME_MAX, ItsTime};
+use crate::units::{clamped, decidegrees, decimetres};
 
-/// Milliseconds of ITS time: TAI since 2004-01-01 00:00:00 UTC.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct ItsTime(pub u64);
-
-/// Unix time of the ITS epoch, in seconds.
-const ITS_EPOCH_UNIX_S: i64 = 1_072_915_200;
-/// Leap seconds since the ITS epoch: ITS time runs ahead of UTC by them (2005, 2008, 2012, 2015, 2016).
-const LEAP_SECONDS: i64 = 5;
-/// The last time stamp, 42 bits.
-const ITS_TIME_MAX: i64 = 4_398_046_511_103;
-
-impl ItsTime {
-    /// Of a Unix time in milliseconds, after 2017; none before the ITS epoch.
-    #[must_use]
-    pub const fn from_unix_millis(millis: i64) -> Option<Self> {
-        let its = millis
-            .saturating_sub(ITS_EPOCH_UNIX_S * 1_000)
-            .saturating_add(LEAP_SECONDS * 1_000);
-        if its < 0 || its > ITS_TIME_MAX {
-            return None;
-        }
-        Some(Self(its as u64))
-    }
-
-    /// As Unix time in microseconds.
-    #[must_use]
-    pub const fn to_unix_micros(self) -> i64 {
-        // 2^42 ms are 4.4e18 / 1000 us: no overflow; hostile values saturate.
-        let its = if self.0 > ITS_TIME_MAX as u64 {
-            ITS_TIME_MAX
-        } else {
-            self.0 as i64
-        };
-        (its + (ITS_EPOCH_UNIX_S - LEAP_SECONDS) * 1_000) * 1_000
-    }
-}
+use filling::{Filling, Item};
+use objects::{protocol_objects, wire_object};
 
 /// How a report is made into messages.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CpmOptions {
-    /// The sender's sensors; empty where this report does not tell them (they are told once a second).
+    /// The sender's sensors, at most 128. They are told where a report says so ([`Report::sensor_information`]).
     pub sensors: Vec<Sensor>,
     /// The longest message in bytes, GeoNetworking and BTP not counted. 1394 by default: with the 44 bytes of both it fits
     /// into a maximum transfer unit of 1438 or more, as implementations of the CPM do.
@@ -79,7 +49,8 @@ impl Default for CpmOptions {
 pub struct Cpms {
     /// One to eight messages, each complete in itself.
     pub messages: Vec<Cpm>,
-    /// Objects left out: farther than 1310.70 m to a side, sensed more than two seconds before or after, or without a place.
+    /// Objects left out: farther than 1310.70 m to a side, sensed more than two seconds before or after, without a place, or
+    /// without a number because all are taken.
     pub left_out: usize,
 }
 
@@ -142,8 +113,8 @@ impl<'a> Wire<'a> {
         LocalFrame::at(self.geo, position.to_earth()?)
     }
 
-    /// The CAM of a beacon. `path` is the path history of the low-frequency container, newest first, where this CAM has one
-    /// (every 0.5 s); more than 40 points are cut.
+    /// The CAM of a beacon, with a low-frequency container where the beacon says so. `path` is its path history, newest first;
+    /// without one it is empty, and more than 40 points are cut.
     ///
     /// The protocol's position is the middle of the body, that of a CAM the middle of its front. The way between them is
     /// taken from heading and length as rounded in the message, so that [`Wire::beacon`] undoes it exactly.
@@ -169,7 +140,10 @@ impl<'a> Wire<'a> {
             backward: (!state.speed.is_nan()).then_some(backward),
             length: body.length,
             width: decimetres(state.size.width, u16::from(cam::WIDTH_MAX)).map(|w| w as u8),
-            path: path.map(|points| points[..points.len().min(cam::PATH_MAX)].to_vec()),
+            path: beacon.low_frequency.then(|| {
+                let points = path.unwrap_or_default();
+                points[..points.len().min(cam::PATH_MAX)].to_vec()
+            }),
             digest: beacon.digest.clone().map(CarriedDigest::Cells),
         })
     }
@@ -235,7 +209,7 @@ impl<'a> Wire<'a> {
                 Some(CarriedDigest::Cells(digest)) => Some(digest.clone()),
                 _ => None,
             },
-            low_frequency: false,
+            low_frequency: cam.path.is_some(),
         })
     }
 
@@ -250,7 +224,7 @@ impl<'a> Wire<'a> {
         self.instant(ItsTime(millis.clamp(0, i128::from(u64::MAX)) as u64))
     }
 
-    /// The CPMs of a report whose sender is in `state`.
+    /// The CPMs of a report whose sender is in `state`. `numbering` is the sender's own, for all its messages.
     ///
     /// # Errors
     /// An id, the position or the time has no place in a CPM, or there are too many objects for eight messages.
@@ -259,6 +233,7 @@ impl<'a> Wire<'a> {
         report: &Report,
         state: &AgentState,
         options: &CpmOptions,
+        numbering: &mut Numbering,
     ) -> Result<Cpms, EncodeError> {
         let body = self.body(state)?;
         let base = Cpm {
@@ -267,15 +242,33 @@ impl<'a> Wire<'a> {
             position: body.front,
             segment: None,
             orientation: Some(body.heading),
-            sensors: options.sensors.clone(),
+            sensors: if report.sensor_information {
+                options.sensors.clone()
+            } else {
+                Vec::new()
+            },
             objects_known: 0,
             objects: Vec::new(),
             fused: None,
         };
-        self.with_objects(base, report.at, &report.objects, options)
+        let frame = self.encode_frame(base.position)?;
+        let mut filling = Filling::new(base, options.max_bytes);
+        for object in &report.objects {
+            named(object.id)?;
+            filling.list(
+                wire_object(&frame, report.at, object),
+                || numbering.in_report(report.sender, object.id, report.at),
+                None,
+            );
+        }
+        filling.finish()
     }
 
-    /// The CPMs of a broadcast. The extension is in every one of them; a receiver needs all to have the broadcast.
+    /// The CPMs of a broadcast. A receiver needs all of them to have the broadcast. `numbering` is the host's own, for all its
+    /// messages.
+    ///
+    /// Stations, and all other objects with shared numbers, come before the others, in lists of objects as in the list of
+    /// those withdrawn.
     ///
     /// # Errors
     /// As [`Wire::report_cpms`], and where a field of the fused state does not fit.
@@ -283,166 +276,146 @@ impl<'a> Wire<'a> {
         &self,
         broadcast: &Broadcast,
         options: &CpmOptions,
+        numbering: &mut Numbering,
     ) -> Result<Cpms, EncodeError> {
+        let (host, at) = (broadcast.host, broadcast.at);
         let base = Cpm {
-            station_id: station_id(broadcast.host)?,
-            reference_ms: self.its_time(broadcast.at)?.0,
+            station_id: station_id(host)?,
+            reference_ms: self.its_time(at)?.0,
             position: self.wire_position(broadcast.position)?,
             segment: None,
             orientation: Some(None),
-            sensors: options.sensors.clone(),
+            sensors: Vec::new(),
             objects_known: 0,
             objects: Vec::new(),
-            fused: Some(fused_state(broadcast)?),
+            fused: Some(fused::head(broadcast)?),
         };
-        self.with_objects(base, broadcast.at, &broadcast.objects, options)
+        let frame = self.encode_frame(base.position)?;
+        let mut filling = Filling::new(base, options.max_bytes);
+        for &agent in &broadcast.contributors {
+            filling.add(Item::Contributor(station_id(agent)?));
+        }
+        for &object in &broadcast.requested {
+            filling.add(Item::Requested(station_of(object)?));
+        }
+        for &object in &broadcast.withdrawn {
+            if let Named::Station(station) = named(object)? {
+                filling.add(Item::WithdrawnStation(station));
+            }
+        }
+        for &object in &broadcast.withdrawn {
+            if let Named::Scoped = named(object)? {
+                filling.add_some(
+                    numbering
+                        .in_fused_state(host, object, at)
+                        .map(Item::WithdrawnLabel),
+                );
+            }
+        }
+        for stations in [true, false] {
+            for object in &broadcast.objects {
+                let station = match named(object.id)? {
+                    Named::Station(station) => Some(station),
+                    Named::Scoped => None,
+                };
+                if station.is_some() == stations {
+                    filling.list(
+                        wire_object(&frame, at, object),
+                        || numbering.in_fused_state(host, object.id, at),
+                        station,
+                    );
+                }
+            }
+        }
+        filling.finish()
     }
 
-    fn with_objects(
-        &self,
-        base: Cpm,
-        at: Instant,
-        objects: &[ObjectState],
-        options: &CpmOptions,
-    ) -> Result<Cpms, EncodeError> {
-        let no_place = || {
-            let earth = base.position;
-            EncodeError::Position {
-                x: f64::from(earth.longitude) * 1e-7,
-                y: f64::from(earth.latitude) * 1e-7,
-            }
-        };
-        let frame = self.frame(base.position).ok_or_else(no_place)?;
-        let mut listed = Vec::with_capacity(objects.len());
-        for object in objects {
-            listed.extend(wire_object(&frame, at, object)?);
-        }
-        let left_out = objects.len() - listed.len();
-        let too_many = EncodeError::TooManyObjects {
-            objects: listed.len(),
-            max_bytes: options.max_bytes,
-        };
-        if listed.len() > cpm::SEGMENTS_MAX * cpm::OBJECTS_MAX {
-            return Err(too_many);
-        }
-        let base = Cpm {
-            objects_known: listed.len().min(255) as u8,
-            ..base
-        };
-        // The fewest messages, with the objects spread evenly.
-        for count in listed.len().div_ceil(cpm::OBJECTS_MAX).max(1)..=cpm::SEGMENTS_MAX {
-            let messages = segments(&base, &listed, count);
-            let mut fits = true;
-            for message in &messages {
-                fits &= message.encode()?.len() <= options.max_bytes;
-            }
-            if fits {
-                return Ok(Cpms { messages, left_out });
-            }
-        }
-        Err(too_many)
+    fn encode_frame(&self, position: WirePosition) -> Result<LocalFrame, EncodeError> {
+        self.frame(position).ok_or(EncodeError::Position {
+            x: f64::from(position.longitude) * 1e-7,
+            y: f64::from(position.latitude) * 1e-7,
+        })
     }
 
-    /// The report that a CPM is. Objects without an id, and those marked as out of range, are passed over; one without a
-    /// velocity is taken to stand.
+    /// The report that a CPM is. Its objects are the sender's ([`ObjectId::perceived`]), whatever their numbers mean elsewhere.
+    /// Objects without a number, and those marked as out of range, are passed over; one without a velocity is taken to stand.
     ///
     /// # Errors
     /// The position is unavailable or outside the map.
     pub fn report(&self, cpm: &Cpm) -> Result<Report, DecodeError> {
         let at = self.instant(ItsTime(cpm.reference_ms));
+        let sender = AgentId(u64::from(cpm.station_id));
+        let perceived = |number| Ok(ObjectId::perceived(sender, number));
+        let frame = self.decode_frame(cpm)?;
         Ok(Report {
-            sender: AgentId(u64::from(cpm.station_id)),
+            sender,
             at,
-            objects: self.objects(cpm, at)?.1,
-            sensor_information: false,
+            objects: protocol_objects(&frame, at, &cpm.objects, perceived)?,
+            sensor_information: !cpm.sensors.is_empty(),
         })
     }
 
     /// The broadcast that all segments of a fused state are, in any order.
     ///
     /// # Errors
-    /// They are not all segments of one fused state, or the position is unavailable or outside the map.
+    /// They are not all segments of one fused state, their lists are not what they should be, or the position is unavailable or
+    /// outside the map.
     pub fn broadcast(&self, segments: &[Cpm]) -> Result<Broadcast, DecodeError> {
-        let wrong = |expected| DecodeError::Segments {
-            found: segments.len(),
-            expected,
-        };
-        let first = segments.first().ok_or_else(|| wrong(1))?;
-        let fused = first
-            .fused
-            .as_ref()
-            .ok_or(DecodeError::Missing("the fused state"))?;
-        let expected = first.segment.map_or(1, |(_, total)| usize::from(total));
-        let mut sorted: Vec<&Cpm> = segments.iter().collect();
-        sorted.sort_by_key(|cpm| cpm.segment);
-        let together = sorted.len() == expected
-            && sorted.iter().enumerate().all(|(index, cpm)| {
-                let number = cpm.segment.map_or(1, |(this, _)| usize::from(this));
-                number == index + 1
-                    && cpm.station_id == first.station_id
-                    && cpm.reference_ms == first.reference_ms
-                    && cpm.position == first.position
-                    && cpm.fused.as_ref() == Some(fused)
-            });
-        if !together {
-            return Err(wrong(expected));
-        }
+        let segments = fused::together(segments)?;
+        let (first, head) = segments[0];
         let at = self.instant(ItsTime(first.reference_ms));
-        let (position, _) = self.objects(first, at)?;
+        let host = AgentId(u64::from(first.station_id));
+        let frame = self.decode_frame(first)?;
         let mut objects = Vec::new();
-        for cpm in sorted {
-            objects.extend(self.objects(cpm, at)?.1);
+        for (cpm, fused) in &segments {
+            let mut stations = fused.stations.iter();
+            objects.extend(protocol_objects(&frame, at, &cpm.objects, |number| {
+                if number >= FIRST_LABEL {
+                    return Ok(ObjectId::perceived(host, number));
+                }
+                let station = stations.next().ok_or(fused::unlisted(number))?;
+                Ok(ObjectId(u64::from(*station)))
+            })?);
+            fused::all_used(stations.len())?;
         }
+        let lists = fused::Lists::of(&segments)?;
         let before = |millis: u16| at - Duration::from_millis(i64::from(millis));
+        let agents = |ids: Vec<u32>| ids.into_iter().map(|id| AgentId(u64::from(id))).collect();
+        let stations = |ids: Vec<u32>| ids.into_iter().map(|id| ObjectId(u64::from(id)));
+        let labels = lists
+            .withdrawn
+            .into_iter()
+            .map(|number| ObjectId::perceived(host, number));
         Ok(Broadcast {
-            host: AgentId(u64::from(first.station_id)),
-            tile: fused.tile,
+            host,
+            tile: head.tile,
             at,
-            position,
-            sequence: fused.sequence,
-            epoch: fused.epoch,
-            tenure: Duration::from_millis(i64::from(fused.tenure_ms)),
-            price: f64::from(fused.price) / fused::PRICE_STEPS,
-            cycle_start: before(fused.cycle_age_ms),
-            contributors: fused
-                .contributors
-                .iter()
-                .map(|&id| AgentId(u64::from(id)))
-                .collect(),
-            lease: Duration::from_millis(i64::from(fused.lease_ms)),
-            content: if fused.silent_only {
-                Content::SilentOnly
-            } else {
-                Content::AllVisible
-            },
-            requested: Vec::new(),
-            full: fused.full,
+            position: frame.origin,
+            sequence: head.sequence,
+            epoch: head.epoch,
+            tenure: Duration::from_millis(i64::from(head.tenure_ms)),
+            price: f64::from(head.price) / PRICE_STEPS,
+            cycle_start: before(head.cycle_age_ms),
+            contributors: agents(lists.contributors),
+            lease: Duration::from_millis(i64::from(head.lease_ms)),
+            content: head.content,
+            requested: stations(lists.requested).collect(),
+            full: head.full,
             objects,
-            withdrawn: fused
-                .withdrawn
-                .iter()
-                .map(|&id| ObjectId(u64::from(id)))
-                .collect(),
-            unchanged_since: before(fused.unchanged_age_ms),
+            withdrawn: stations(lists.withdrawn_stations).chain(labels).collect(),
+            unchanged_since: before(head.unchanged_age_ms),
         })
     }
 
-    /// The reference position in the plane, and the objects.
-    fn objects(&self, cpm: &Cpm, at: Instant) -> Result<(Position, Vec<ObjectState>), DecodeError> {
+    fn decode_frame(&self, cpm: &Cpm) -> Result<LocalFrame, DecodeError> {
         let earth = cpm
             .position
             .to_earth()
             .ok_or(DecodeError::Missing("the position"))?;
-        let frame = LocalFrame::at(self.geo, earth).ok_or(DecodeError::Position {
+        LocalFrame::at(self.geo, earth).ok_or(DecodeError::Position {
             latitude: earth.latitude,
             longitude: earth.longitude,
-        })?;
-        let objects = cpm
-            .objects
-            .iter()
-            .filter_map(|object| protocol_object(&frame, at, object))
-            .collect();
-        Ok((frame.origin, objects))
+        })
     }
 }
 
@@ -467,154 +440,23 @@ fn station_id(agent: AgentId) -> Result<u32, EncodeError> {
     u32::try_from(agent.0).map_err(|_| EncodeError::StationId { found: agent.0 })
 }
 
-fn object_id(object: ObjectId) -> Result<u16, EncodeError> {
-    u16::try_from(object.0).map_err(|_| EncodeError::ObjectId { found: object.0 })
+/// How an object is named on the wire.
+enum Named {
+    /// By a station id.
+    Station(u32),
+    /// By a number that means something only together with its sender.
+    Scoped,
 }
 
-/// `count` messages that carry `objects` in their order.
-fn segments(base: &Cpm, objects: &[CpmObject], count: usize) -> Vec<Cpm> {
-    (0..count)
-        .map(|index| Cpm {
-            segment: (count > 1).then_some((index as u8 + 1, count as u8)),
-            objects: objects[objects.len() * index / count..objects.len() * (index + 1) / count]
-                .to_vec(),
-            ..base.clone()
-        })
-        .collect()
-}
-
-fn wire_object(
-    frame: &LocalFrame,
-    at: Instant,
-    object: &ObjectState,
-) -> Result<Option<CpmObject>, EncodeError> {
-    let id = object_id(object.id)?;
-    let (east, north) = frame.to_east_north(
-        object.position.x - frame.origin.x,
-        object.position.y - frame.origin.y,
-    );
-    let offset = |metres: f64| within(metres, 0.01, -cpm::OFFSET_MAX, cpm::OFFSET_MAX);
-    let millis = object.sensed_at.since(at).micros().div_euclid(1_000);
-    let (Some(east), Some(north), -2_048..=2_047) = (offset(east), offset(north), millis) else {
-        return Ok(None);
-    };
-    let (east_v, north_v) = frame.to_east_north(object.velocity.x, object.velocity.y);
-    let most = i32::from(cpm::VELOCITY_MAX);
-    let component = |speed: f64| clamped(speed, 0.01, -most, most).map(|speed| speed as i16);
-    let extent = |metres: f64| decimetres(metres, cpm::EXTENT_MAX);
-    Ok(Some(CpmObject {
-        id: Some(id),
-        measured_ms: millis as i16,
-        east,
-        north,
-        velocity: component(east_v).zip(component(north_v)),
-        length: extent(object.size.length),
-        width: extent(object.size.width),
-        height: extent(object.size.height),
-        quality: Some(quality(object.confidence)),
-    }))
-}
-
-fn protocol_object(frame: &LocalFrame, at: Instant, object: &CpmObject) -> Option<ObjectState> {
-    let id = object.id?;
-    if object.east.abs() > cpm::OFFSET_MAX || object.north.abs() > cpm::OFFSET_MAX {
-        return None;
+fn named(object: ObjectId) -> Result<Named, EncodeError> {
+    match (object.shared(), object.scope()) {
+        (Some(station), _) => Ok(Named::Station(station)),
+        (None, Some(_)) => Ok(Named::Scoped),
+        (None, None) => Err(EncodeError::ObjectId { found: object.0 }),
     }
-    let centi = |steps: i32| f64::from(steps) * 0.01;
-    let (dx, dy) = frame.to_plane(centi(object.east), centi(object.north));
-    let (vx, vy) = object.velocity.map_or((0.0, 0.0), |(east, north)| {
-        frame.to_plane(centi(east.into()), centi(north.into()))
-    });
-    let metres = |steps: Option<u16>| steps.map_or(0.0, |steps| f64::from(steps) * 0.1);
-    Some(ObjectState {
-        id: ObjectId(u64::from(id)),
-        position: Position::new(frame.origin.x + dx, frame.origin.y + dy),
-        velocity: Velocity::new(vx, vy),
-        size: Size {
-            length: metres(object.length),
-            width: metres(object.width),
-            height: metres(object.height),
-        },
-        sensed_at: at + Duration::from_millis(i64::from(object.measured_ms)),
-        confidence: confidence(object.quality),
-    })
 }
 
-fn quality(confidence: Confidence) -> u8 {
-    ((u32::from(confidence.percent()) * 15 + 50) / 100) as u8
-}
-
-/// Without a quality nothing is known of it: 0.
-fn confidence(quality: Option<u8>) -> Confidence {
-    let quality = u32::from(quality.unwrap_or(0).min(15));
-    Confidence::from_percent(((quality * 100 + 7) / 15) as u8)
-}
-
-fn fused_state(broadcast: &Broadcast) -> Result<FusedState, EncodeError> {
-    let fits = |field, found: i64, low: i64, high: i64| {
-        if (low..=high).contains(&found) {
-            Ok(found)
-        } else {
-            Err(EncodeError::Field {
-                field,
-                found,
-                low,
-                high,
-            })
-        }
-    };
-    let tile = |field, index: i32| fits(field, i64::from(index), -8_388_608, 8_388_607);
-    tile("the tile's column", broadcast.tile.tx)?;
-    tile("the tile's row", broadcast.tile.ty)?;
-    fits(
-        "the number of contributors",
-        broadcast.contributors.len() as i64,
-        0,
-        fused::CONTRIBUTORS_MAX as i64,
-    )?;
-    fits(
-        "the number of withdrawn objects",
-        broadcast.withdrawn.len() as i64,
-        0,
-        fused::WITHDRAWN_MAX as i64,
-    )?;
-    let millis = |instant: Instant| instant.micros().div_euclid(1_000);
-    let age = |field, then: Instant| {
-        let found = millis(broadcast.at).saturating_sub(millis(then));
-        fits(field, found, 0, 65_535).map(|age| age as u16)
-    };
-    // A lease or a term that is too long for the field is said to be as long as fits: both err on the safe side.
-    let at_most = |duration: Duration, most: i64| (duration.micros() / 1_000).clamp(0, most);
-    Ok(FusedState {
-        tile: broadcast.tile,
-        sequence: broadcast.sequence,
-        epoch: broadcast.epoch,
-        tenure_ms: at_most(broadcast.tenure, i64::from(u32::MAX)) as u32,
-        price: clamped(
-            broadcast.price,
-            1.0 / fused::PRICE_STEPS,
-            0,
-            fused::PRICE_MAX,
-        )
-        .unwrap_or(0) as u32,
-        cycle_age_ms: age("the age of the cycle in ms", broadcast.cycle_start)?,
-        unchanged_age_ms: age(
-            "the age of unchanged objects in ms",
-            broadcast.unchanged_since,
-        )?,
-        lease_ms: at_most(broadcast.lease, 65_535) as u16,
-        // Finer rules of content, and requested objects, have no place on the wire yet; this is the nearest one.
-        silent_only: broadcast.content != Content::AllVisible,
-        full: broadcast.full,
-        contributors: broadcast
-            .contributors
-            .iter()
-            .map(|&agent| station_id(agent))
-            .collect::<Result<_, _>>()?,
-        withdrawn: broadcast
-            .withdrawn
-            .iter()
-            .map(|&object| object_id(object))
-            .collect::<Result<_, _>>()?,
-    })
+/// Only stations can be asked for by name.
+fn station_of(object: ObjectId) -> Result<u32, EncodeError> {
+    object.shared().ok_or(EncodeError::Requested { object })
 }

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use covey_its::frame::{PORT_CAM, PORT_CPM, Source, encode_frame};
-use covey_its::{Cam, Cpm, CpmOptions, EarthPosition, ItsTime, Sensor, TangentPlane, Wire, pcap};
+use covey_its::{
+    Cam, Cpm, CpmOptions, EarthPosition, ItsTime, Numbering, Sensor, TangentPlane, Wire, pcap,
+};
 use covey_protocol::messages::{
     AgentState, Beacon, Broadcast, Confidence, Content, ObjectState, Report, Size,
 };
@@ -100,10 +102,22 @@ impl Draws {
         }
     }
 
-    fn objects(&mut self, count: u64, around: Position, at: Instant) -> Vec<ObjectState> {
+    /// Stations, what `sender` has numbered itself, and what another one has.
+    fn objects(
+        &mut self,
+        count: u64,
+        sender: AgentId,
+        around: Position,
+        at: Instant,
+    ) -> Vec<ObjectState> {
         (0..count)
             .map(|_| ObjectState {
-                id: ObjectId(self.next() % 65_536),
+                id: match self.next() % 4 {
+                    0 => ObjectId(self.next() % 65_536),
+                    1 => ObjectId(self.next() % (1 << 32)),
+                    2 => ObjectId::perceived(sender, self.next() as u16),
+                    _ => ObjectId::perceived(AgentId(7), self.next() as u16),
+                },
                 position: Position::new(
                     around.x + self.between(-800.0, 800.0),
                     around.y + self.between(-800.0, 800.0),
@@ -173,7 +187,7 @@ struct Expected {
     plain_cams: Vec<String>,
 }
 
-/// Writes 600 CAMs and as many reports and fused states, one of them split, to `path`.
+/// Writes 600 CAMs and as many reports and fused states, one of each split, to `path`.
 fn write_capture(path: &Path) -> Expected {
     let plane = TangentPlane::new(EarthPosition::new(35.6123, 139.6273), 77.3);
     let zero = ItsTime::from_unix_millis(1_794_783_600_000).unwrap();
@@ -181,16 +195,12 @@ fn write_capture(path: &Path) -> Expected {
     let mut capture = pcap::Writer::new(File::create(path).unwrap()).unwrap();
     let mut expected = Expected::default();
     let mut draws = Draws(0);
-    let options = |step: u64| CpmOptions {
-        sensors: if step.is_multiple_of(5) {
-            vec![Sensor {
-                id: 1,
-                kind: 12,
-                range: Some(1_500),
-            }]
-        } else {
-            vec![]
-        },
+    let options = CpmOptions {
+        sensors: vec![Sensor {
+            id: 1,
+            kind: 12,
+            range: Some(1_500),
+        }],
         ..CpmOptions::default()
     };
     for step in 0..600_u64 {
@@ -208,10 +218,9 @@ fn write_capture(path: &Path) -> Expected {
             digest: step
                 .is_multiple_of(2)
                 .then(|| CoverageDigest::new(cells.collect()).unwrap()),
-            low_frequency: false,
+            low_frequency: step.is_multiple_of(5),
         };
-        let low = step.is_multiple_of(5).then_some(&[][..]);
-        let cam = wire.cam(&beacon, low).unwrap();
+        let cam = wire.cam(&beacon, None).unwrap();
         let source = Source::of_cam(&cam, time);
         let frame = encode_frame(&cam.encode().unwrap(), PORT_CAM, &source).unwrap();
         capture.write(time.into(), &frame).unwrap();
@@ -261,11 +270,17 @@ fn write_capture(path: &Path) -> Expected {
             cam.speed.unwrap(),
             cam.length.unwrap(),
             cam.width.unwrap(),
-            if low.is_some() { " cam.pathHistory=0" } else { "" },
+            if beacon.low_frequency { " cam.pathHistory=0" } else { "" },
         ));
         // A report, or every fourth time the fused state of a host.
-        let count = if step == 7 { 300 } else { step % 33 };
-        let objects = draws.objects(count, state.position, at);
+        let count = if step == 7 || step == 8 {
+            300
+        } else {
+            step % 33
+        };
+        let objects = draws.objects(count, sender, state.position, at);
+        // Every message has another sender.
+        let mut numbering = Numbering::new();
         let cpms = if step.is_multiple_of(4) {
             let broadcast = Broadcast {
                 host: sender,
@@ -279,22 +294,29 @@ fn write_capture(path: &Path) -> Expected {
                 cycle_start: at - Duration::from_millis(150),
                 contributors: (0..step % 9).map(AgentId).collect(),
                 lease: Duration::from_millis(600),
-                content: Content::AllVisible,
-                requested: Vec::new(),
+                content: Content::Requested,
+                requested: (0..step % 3)
+                    .map(|id| ObjectId(3_000_000_000 + id))
+                    .collect(),
                 full: true,
                 objects,
-                withdrawn: (0..step % 5).map(ObjectId).collect(),
+                withdrawn: (0..step % 5)
+                    .map(|id| ObjectId(3_000_000_000 + id))
+                    .chain((0..step % 3).map(|id| ObjectId::perceived(sender, 65_535 - id as u16)))
+                    .collect(),
                 unchanged_since: at - Duration::from_millis(150),
             };
-            wire.broadcast_cpms(&broadcast, &options(step)).unwrap()
+            wire.broadcast_cpms(&broadcast, &options, &mut numbering)
+                .unwrap()
         } else {
             let report = Report {
                 sender,
                 at,
                 objects,
-                sensor_information: false,
+                sensor_information: step.is_multiple_of(5),
             };
-            wire.report_cpms(&report, &state, &options(step)).unwrap()
+            wire.report_cpms(&report, &state, &options, &mut numbering)
+                .unwrap()
         };
         assert_eq!(cpms.left_out, 0);
         for cpm in &cpms.messages {

@@ -1,30 +1,26 @@
 //! What goes over the air comes back: any protocol value that fits, within the resolution of its fields, and any message byte
 //! for byte.
 
+mod common;
+
+use std::collections::{BTreeMap, BTreeSet};
+
 use covey_its::cam::{PathPoint, WirePosition};
 use covey_its::cpm::{CpmObject, OFFSET_MAX, VELOCITY_MAX};
-use covey_its::sizes::Model;
+use covey_its::sizes::{FusedCounts, Model};
 use covey_its::{
-    Cam, CarriedDigest, Cpm, CpmOptions, EarthPosition, EncodeError, FusedState, ItsTime, Sensor,
-    TangentPlane, Wire, decode_frame, frame,
+    Cam, CarriedDigest, Cpm, CpmOptions, EncodeError, FusedState, ItsTime, Numbering, Sensor, Wire,
+    decode_frame, frame,
 };
-use covey_protocol::messages::{
-    AgentState, Beacon, Broadcast, Confidence, Content, ObjectState, Report, Size,
-};
+use covey_protocol::messages::{AgentState, Beacon, Broadcast, ObjectState, Report, Size};
 use covey_protocol::{
     AgentId, Cell, CoverageDigest, Duration, Instant, ObjectId, Position, Tile, Velocity,
 };
 use proptest::prelude::*;
 
-/// The start of a run: 2026-11-15 23:00:00 UTC.
-fn zero() -> ItsTime {
-    ItsTime::from_unix_millis(1_794_783_600_000).unwrap()
-}
-
-/// Tamagawa, with the plane turned by some odd angle.
-fn plane() -> TangentPlane {
-    TangentPlane::new(EarthPosition::new(35.6123, 139.6273), 77.3)
-}
+use common::{
+    SENDER, SENSOR, assert_same, broadcast, contents, ids, object, objects, plane, states, zero,
+};
 
 fn option<T: Clone + std::fmt::Debug>(
     values: impl Strategy<Value = T>,
@@ -111,9 +107,13 @@ prop_compose! {
         counters in any::<[u32; 3]>(),
         price in 0..=16_777_215_u32,
         times in any::<[u16; 3]>(),
-        flags in any::<[bool; 2]>(),
+        content in contents(),
+        full: bool,
         contributors in prop::collection::vec(any::<u32>(), 0..=255),
+        requested in prop::collection::vec(any::<u32>(), 0..=255),
+        withdrawn_stations in prop::collection::vec(any::<u32>(), 0..=300),
         withdrawn in prop::collection::vec(any::<u16>(), 0..=300),
+        stations in prop::collection::vec(any::<u32>(), 0..=255),
     ) -> FusedState {
         FusedState {
             tile: Tile::new(tile.0, tile.1),
@@ -124,10 +124,13 @@ prop_compose! {
             cycle_age_ms: times[0],
             unchanged_age_ms: times[1],
             lease_ms: times[2],
-            silent_only: flags[0],
-            full: flags[1],
+            content,
+            full,
             contributors,
+            requested,
+            withdrawn_stations,
             withdrawn,
+            stations,
         }
     }
 }
@@ -146,56 +149,6 @@ prop_compose! {
         fused in option(fused_states()),
     ) -> Cpm {
         Cpm { station_id, reference_ms, position, segment, orientation, sensors, objects_known, objects, fused }
-    }
-}
-
-prop_compose! {
-    fn states()(
-        x in -5_000.0..5_000.0_f64,
-        y in -5_000.0..5_000.0_f64,
-        heading in -10.0..10.0_f64,
-        speed in -20.0..160.0_f64,
-        length in 0.5..25.0_f64,
-        width in 0.5..6.0_f64,
-    ) -> AgentState {
-        AgentState { position: Position::new(x, y), heading, speed, size: Size { length, width, height: 0.0 } }
-    }
-}
-
-prop_compose! {
-    fn objects()(
-        id: u16,
-        place in (-900.0..900.0_f64, -900.0..900.0_f64),
-        velocity in (-100.0..100.0_f64, -100.0..100.0_f64),
-        size in (0.1..25.0_f64, 0.1..25.0_f64, 0.1..25.0_f64),
-        age_ms in -2_000..2_000_i64,
-        percent in 0..=100_u8,
-    ) -> ObjectState {
-        ObjectState {
-            id: ObjectId(u64::from(id)),
-            position: Position::new(place.0, place.1),
-            velocity: Velocity::new(velocity.0, velocity.1),
-            size: Size { length: size.0, width: size.1, height: size.2 },
-            sensed_at: Instant::from_millis(10_000 - age_ms),
-            confidence: Confidence::from_percent(percent),
-        }
-    }
-}
-
-fn assert_same(sent: &[ObjectState], got: &[ObjectState], reach: f64) {
-    assert_eq!(sent.len(), got.len());
-    for (sent, got) in sent.iter().zip(got) {
-        assert_eq!(sent.id, got.id);
-        assert!(
-            sent.position.distance(got.position) < reach,
-            "{sent:?} {got:?}"
-        );
-        assert!((sent.velocity.x - got.velocity.x).abs() < 0.01);
-        assert!((sent.velocity.y - got.velocity.y).abs() < 0.01);
-        assert!((sent.size.length - got.size.length).abs() < 0.051);
-        assert!((sent.size.height - got.size.height).abs() < 0.051);
-        assert_eq!(sent.sensed_at, got.sensed_at);
-        assert!(sent.confidence.percent().abs_diff(got.confidence.percent()) <= 4);
     }
 }
 
@@ -221,16 +174,18 @@ proptest! {
     #[test]
     fn a_beacon_comes_back_within_the_resolution_of_a_cam(
         id: u32, at_ms in 0..10_000_000_i64, late_ms in 0..30_000_i64, state in states(), digest in option(digests()),
+        low_frequency: bool,
     ) {
         let plane = plane();
         let wire = Wire::new(&plane, zero());
         let at = Instant::from_millis(at_ms);
-        let beacon = Beacon { sender: AgentId(u64::from(id)), at, state, digest, low_frequency: false };
-        let cam = wire.cam(&beacon, Some(&[])).unwrap();
+        let beacon = Beacon { sender: AgentId(u64::from(id)), at, state, digest, low_frequency };
+        let cam = wire.cam(&beacon, None).unwrap();
         let heard = wire.beacon(&Cam::decode(&cam.encode().unwrap()).unwrap(), at + Duration::from_millis(late_ms)).unwrap();
         prop_assert_eq!(heard.sender, beacon.sender);
         prop_assert_eq!(heard.at, beacon.at);
         prop_assert_eq!(&heard.digest, &beacon.digest);
+        prop_assert_eq!(heard.low_frequency, low_frequency);
         prop_assert!(heard.state.position.distance(state.position) < 0.02, "{:?}", heard.state);
         prop_assert!((heard.state.speed - state.speed).abs() <= 0.0051);
         let turn = (heard.state.heading - state.heading).to_degrees().rem_euclid(360.0);
@@ -238,13 +193,14 @@ proptest! {
         prop_assert!((heard.state.size.length - state.size.length).abs() < 0.051);
         prop_assert!((heard.state.size.width - state.size.width).abs() < 0.051);
         // Canonical: the value that was read makes the same message.
-        let again = wire.cam(&heard, Some(&[])).unwrap();
+        let again = wire.cam(&heard, None).unwrap();
         prop_assert_eq!((again.speed, again.length, again.width), (cam.speed, cam.length, cam.width));
+        prop_assert_eq!(again.path, cam.path);
     }
 
     #[test]
     fn a_report_comes_back_within_the_resolution_of_a_cpm(
-        id: u32, state in states(), seen in prop::collection::vec(objects(), 0..40),
+        state in states(), seen in prop::collection::vec(objects(), 0..40), sensor_information: bool,
     ) {
         let plane = plane();
         let wire = Wire::new(&plane, zero());
@@ -253,45 +209,62 @@ proptest! {
             position: Position::new(object.position.x + state.position.x, object.position.y + state.position.y),
             ..object
         }).collect();
-        let report = Report { sender: AgentId(u64::from(id)), at: Instant::from_millis(10_000), objects: seen, sensor_information: false };
-        let sent = wire.report_cpms(&report, &state, &CpmOptions { max_bytes: 4_000, ..CpmOptions::default() }).unwrap();
+        let report = Report { sender: SENDER, at: Instant::from_millis(10_000), objects: seen, sensor_information };
+        let options = CpmOptions { sensors: vec![SENSOR], max_bytes: 4_000 };
+        let mut numbering = Numbering::new();
+        let sent = wire.report_cpms(&report, &state, &options, &mut numbering).unwrap();
         prop_assert_eq!((sent.messages.len(), sent.left_out), (1, 0));
         let read = Cpm::decode(&sent.messages[0].encode().unwrap()).unwrap();
         let back = wire.report(&read).unwrap();
         prop_assert_eq!((back.sender, back.at), (report.sender, report.at));
+        prop_assert_eq!(back.sensor_information, sensor_information);
         assert_same(&report.objects, &back.objects, 0.011);
+        // Each object has one id, and no two have the same.
+        let mut meant: BTreeMap<ObjectId, ObjectId> = BTreeMap::new();
+        for (sent, got) in report.objects.iter().zip(&back.objects) {
+            prop_assert_eq!(*meant.entry(got.id).or_insert(sent.id), sent.id);
+            prop_assert!(got.id.scope().is_some_and(|(by, _)| by == SENDER));
+        }
+        let distinct: BTreeSet<ObjectId> = report.objects.iter().map(|object| object.id).collect();
+        prop_assert_eq!(meant.len(), distinct.len());
+        // What was read is said again with the same numbers.
+        let again = Report { objects: back.objects.clone(), ..back };
+        let again = wire.report_cpms(&again, &state, &options, &mut Numbering::new()).unwrap();
+        let numbers = |cpm: &Cpm| cpm.objects.iter().map(|object| object.id).collect::<Vec<_>>();
+        prop_assert_eq!(numbers(&again.messages[0]), numbers(&read));
     }
 
     #[test]
     fn the_size_model_is_exact_for_what_a_simulation_sends(
         state in states(), digest in option(digests()), seen in prop::collection::vec(objects(), 0..150),
-        contributors in 0..30_usize, withdrawn in 0..40_usize, flag: bool,
+        contributors in 0..30_usize, withdrawn in prop::collection::vec(ids(), 0..400), flag: bool,
     ) {
         let plane = plane();
         let wire = Wire::new(&plane, zero());
         let model = Model::new();
         let at = Instant::from_millis(10_000);
-        let beacon = Beacon { sender: AgentId(1), at, state, digest, low_frequency: false };
-        let cam = wire.cam(&beacon, flag.then_some(&[])).unwrap().encode().unwrap();
+        let beacon = Beacon { sender: AgentId(1), at, state, digest, low_frequency: flag };
+        let cam = wire.cam(&beacon, None).unwrap().encode().unwrap();
         let digest_bytes = beacon.digest.as_ref().map(CoverageDigest::encoded_len);
         prop_assert_eq!(model.cam(digest_bytes, flag), cam.len() + frame::HEADERS_LEN);
         let on_air = |cpms: Vec<Cpm>| cpms.iter().map(|cpm| cpm.encode().unwrap().len() + frame::HEADERS_LEN).sum::<usize>();
         let state = AgentState { position: Position::new(0.0, 0.0), ..state };
-        let sensor = Sensor { id: 1, kind: 12, range: Some(1_500) };
-        let sensors = if flag { vec![sensor] } else { vec![] };
-        let report = Report { sender: AgentId(1), at, objects: seen.clone(), sensor_information: false };
-        let sent = wire.report_cpms(&report, &state, &CpmOptions { sensors, ..CpmOptions::default() }).unwrap();
+        let report = Report { sender: SENDER, at, objects: seen.clone(), sensor_information: flag };
+        let options = CpmOptions { sensors: vec![SENSOR], ..CpmOptions::default() };
+        let sent = wire.report_cpms(&report, &state, &options, &mut Numbering::new()).unwrap();
         prop_assert_eq!(sent.left_out, 0);
         prop_assert_eq!(model.cpm(seen.len(), flag), on_air(sent.messages));
         let host = Broadcast {
+            host: SENDER,
             position: Position::new(0.0, 0.0),
             contributors: (0..contributors as u64).map(AgentId).collect(),
-            withdrawn: (0..withdrawn as u64).map(ObjectId).collect(),
-            objects: seen.clone(),
+            requested: (0..contributors as u64 / 2).map(ObjectId).collect(),
+            withdrawn,
+            objects: seen,
             ..broadcast(0)
         };
-        let sent = wire.broadcast_cpms(&host, &CpmOptions::default()).unwrap();
-        prop_assert_eq!(model.fused(seen.len(), withdrawn, contributors), on_air(sent.messages));
+        let sent = wire.broadcast_cpms(&host, &options, &mut Numbering::new()).unwrap();
+        prop_assert_eq!(model.fused(FusedCounts::of(&host)), on_air(sent.messages));
     }
 
     #[test]
@@ -326,78 +299,51 @@ proptest! {
     }
 }
 
-fn object(id: u64, x: f64, y: f64) -> ObjectState {
-    ObjectState {
-        id: ObjectId(id),
-        position: Position::new(x, y),
-        velocity: Velocity::new(3.0, -4.0),
-        size: Size {
-            length: 4.5,
-            width: 1.8,
-            height: 1.5,
-        },
-        sensed_at: Instant::from_millis(9_950),
-        confidence: Confidence::FULL,
-    }
-}
-
-fn broadcast(objects: u64) -> Broadcast {
-    Broadcast {
-        host: AgentId(77),
-        tile: Tile::new(-1, 2),
-        at: Instant::from_millis(10_000),
-        position: Position::new(-250.0, 1_250.0),
-        sequence: 12,
-        epoch: 3,
-        tenure: Duration::from_millis(4_000),
-        price: 0.7,
-        cycle_start: Instant::from_millis(9_850),
-        contributors: vec![AgentId(5), AgentId(9)],
-        lease: Duration::from_millis(600),
-        content: Content::SilentOnly,
-        requested: Vec::new(),
-        full: true,
-        objects: (0..objects)
-            .map(|id| object(id, -250.0 + id as f64, 1_250.0 - 0.5 * id as f64))
-            .collect(),
-        withdrawn: vec![ObjectId(700)],
-        unchanged_since: Instant::from_millis(9_850),
-    }
-}
-
 #[test]
-fn a_broadcast_comes_back_whole_from_its_segments_in_any_order() {
+fn containers_are_there_where_the_message_says_so() {
     let plane = plane();
     let wire = Wire::new(&plane, zero());
-    for (objects, segments) in [(0, 1), (10, 1), (150, 3)] {
-        let sent = broadcast(objects);
-        let cpms = wire.broadcast_cpms(&sent, &CpmOptions::default()).unwrap();
-        assert_eq!(cpms.messages.len(), segments);
-        let mut read: Vec<Cpm> = cpms
-            .messages
-            .iter()
-            .map(|cpm| {
-                let bytes = cpm.encode().unwrap();
-                assert!(bytes.len() <= 1_394);
-                Cpm::decode(&bytes).unwrap()
-            })
-            .collect();
-        read.reverse();
-        let back = wire.broadcast(&read).unwrap();
-        assert_same(&sent.objects, &back.objects, 0.011);
-        assert!(back.position.distance(sent.position) < 0.02);
-        let rest = |broadcast: &Broadcast| Broadcast {
-            position: Position::default(),
-            objects: vec![],
-            ..broadcast.clone()
+    let point = PathPoint {
+        latitude: -100,
+        longitude: 200,
+        age: Some(20),
+    };
+    let options = CpmOptions {
+        sensors: vec![SENSOR],
+        ..CpmOptions::default()
+    };
+    for flag in [false, true] {
+        let beacon = Beacon {
+            sender: AgentId(1),
+            at: Instant::ZERO,
+            state: AgentState::default(),
+            digest: None,
+            low_frequency: flag,
         };
-        assert_eq!(rest(&back), rest(&sent));
-        if segments > 1 {
-            let error = wire.broadcast(&read[1..]).unwrap_err().to_string();
-            assert!(error.starts_with("2 segments of a fused state, 3 belong together"));
-        }
-        assert!(wire.broadcast(&[]).is_err());
+        let cam = wire.cam(&beacon, Some(&[point; 50])).unwrap();
+        assert_eq!(cam.path, flag.then(|| vec![point; 40]));
+        let report = Report {
+            sender: AgentId(1),
+            at: Instant::ZERO,
+            objects: vec![],
+            sensor_information: flag,
+        };
+        let sent = wire
+            .report_cpms(
+                &report,
+                &AgentState::default(),
+                &options,
+                &mut Numbering::new(),
+            )
+            .unwrap();
+        let read = Cpm::decode(&sent.messages[0].encode().unwrap()).unwrap();
+        assert_eq!(read.sensors.is_empty(), !flag);
+        assert_eq!(wire.report(&read).unwrap().sensor_information, flag);
     }
+    let fused = wire
+        .broadcast_cpms(&broadcast(0), &options, &mut Numbering::new())
+        .unwrap();
+    assert!(fused.messages[0].sensors.is_empty());
 }
 
 #[test]
@@ -428,12 +374,20 @@ fn far_and_old_objects_are_left_out_and_counted() {
         fast,
     ]);
     let sent = wire
-        .report_cpms(&given, &state, &CpmOptions::default())
+        .report_cpms(
+            &given,
+            &state,
+            &CpmOptions::default(),
+            &mut Numbering::new(),
+        )
         .unwrap();
     assert_eq!(sent.left_out, 3);
     let back = wire.report(&sent.messages[0]).unwrap();
-    let ids: Vec<u64> = back.objects.iter().map(|object| object.id.0).collect();
-    assert_eq!(ids, [2, 5]);
+    let ids: Vec<ObjectId> = back.objects.iter().map(|object| object.id).collect();
+    assert_eq!(
+        ids,
+        [2, 5].map(|number| ObjectId::perceived(AgentId(1), number))
+    );
     // 163.82 m/s in each of two axes at most, and never backwards.
     assert!(back.objects[1].velocity.x > 163.0 && back.objects[1].velocity.x < 232.0);
 }
@@ -455,17 +409,24 @@ fn three_hundred_objects_are_split_and_too_many_refused() {
         max_bytes: 8_000,
         ..CpmOptions::default()
     };
-    let sent = wire.report_cpms(&report(300), &state, &long).unwrap();
+    let sent = wire
+        .report_cpms(&report(300), &state, &long, &mut Numbering::new())
+        .unwrap();
     let counts: Vec<usize> = sent.messages.iter().map(|cpm| cpm.objects.len()).collect();
-    assert_eq!(counts, [150, 150]);
+    assert_eq!(counts, [255, 45]);
     assert_eq!(sent.messages[1].segment, Some((2, 2)));
     assert_eq!(sent.messages[0].objects_known, 255);
     let short = wire
-        .report_cpms(&report(300), &state, &CpmOptions::default())
+        .report_cpms(
+            &report(300),
+            &state,
+            &CpmOptions::default(),
+            &mut Numbering::new(),
+        )
         .unwrap();
     assert!(short.messages.len() > 2);
     assert!(matches!(
-        wire.report_cpms(&report(2_041), &state, &long),
+        wire.report_cpms(&report(2_041), &state, &long, &mut Numbering::new()),
         Err(EncodeError::TooManyObjects { objects: 2_041, .. })
     ));
 }
@@ -524,22 +485,32 @@ fn values_that_do_not_fit_are_clamped_marked_or_refused_never_wrapped() {
         sensor_information: false,
     };
     assert!(matches!(
-        early.report_cpms(&report, &state, &CpmOptions::default()),
+        early.report_cpms(
+            &report,
+            &state,
+            &CpmOptions::default(),
+            &mut Numbering::new()
+        ),
         Err(EncodeError::Time { .. })
     ));
     let large_id = Report {
         at: Instant::ZERO,
-        objects: vec![object(65_536, 0.0, 0.0)],
+        objects: vec![object(1 << 32, 0.0, 0.0)],
         ..report
     };
     assert_eq!(
-        wire.report_cpms(&large_id, &state, &CpmOptions::default()),
-        Err(EncodeError::ObjectId { found: 65_536 })
+        wire.report_cpms(
+            &large_id,
+            &state,
+            &CpmOptions::default(),
+            &mut Numbering::new()
+        ),
+        Err(EncodeError::ObjectId { found: 1 << 32 })
     );
     let refused = |change: fn(&mut Broadcast)| {
         let mut broadcast = broadcast(1);
         change(&mut broadcast);
-        wire.broadcast_cpms(&broadcast, &CpmOptions::default())
+        wire.broadcast_cpms(&broadcast, &CpmOptions::default(), &mut Numbering::new())
             .unwrap_err()
             .to_string()
     };
@@ -552,13 +523,24 @@ fn values_that_do_not_fit_are_clamped_marked_or_refused_never_wrapped() {
         "the number of contributors is 256, the fused state carries 0 to 255",
     );
     assert_text(
+        &refused(|b| b.requested = (0..256).map(ObjectId).collect()),
+        "the number of requested objects is 256, the fused state carries 0 to 255",
+    );
+    assert_text(
+        &refused(|b| b.requested = vec![ObjectId::perceived(AgentId(77), 65_535)]),
+        "object 77:65535 is asked for, and only stations can be; ask for station ids",
+    );
+    assert!(refused(|b| b.withdrawn = vec![ObjectId(1 << 32)]).contains("object id 4294967296"));
+    assert_text(
         &refused(|b| b.unchanged_since = Instant::from_millis(10_001)),
         "the age of unchanged objects in ms is -1, the fused state carries 0 to 65535",
     );
     let mut dear = broadcast(0);
     dear.price = 1e9;
     dear.lease = Duration::from_millis(100_000);
-    let sent = wire.broadcast_cpms(&dear, &CpmOptions::default()).unwrap();
+    let sent = wire
+        .broadcast_cpms(&dear, &CpmOptions::default(), &mut Numbering::new())
+        .unwrap();
     let fused = sent.messages[0].fused.as_ref().unwrap();
     assert_eq!((fused.price, fused.lease_ms), (16_777_215, 65_535));
 }

@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use c_its_parser::standards::cdd_2_2_1::etsi_its_cdd as cdd;
 use covey_its::cam::PathPoint;
 use covey_its::frame::HEADERS_LEN;
-use covey_its::sizes::{self, CpmContent};
-use covey_its::{Cam, CarriedDigest, Cpm, samples};
+use covey_its::numbering::FIRST_LABEL;
+use covey_its::sizes::{self, CpmContent, FusedCounts};
+use covey_its::{Cam, CarriedDigest, Cpm, CpmObject, FusedState, samples};
 use covey_protocol::{Cell, CoverageDigest};
 use rasn::prelude::*;
 
@@ -27,13 +28,37 @@ fn cam(path: Option<usize>, digest_cells: Option<i32>) -> Cam {
 }
 
 fn cpm(content: CpmContent, segmented: bool) -> Cpm {
+    let segment = segmented.then_some((1, 2));
+    let counts = match content {
+        CpmContent::Report { objects, sensors } => {
+            return Cpm {
+                segment,
+                sensors: vec![samples::sensor(); sensors],
+                ..samples::report(objects as u16)
+            };
+        }
+        CpmContent::Fused(counts) => counts,
+    };
+    let object = |index: usize| CpmObject {
+        id: Some(if index < counts.stations {
+            index as u16
+        } else {
+            FIRST_LABEL + index as u16
+        }),
+        ..samples::object(index as u16)
+    };
     Cpm {
-        segment: segmented.then_some((1, 2)),
-        sensors: vec![samples::sensor(); content.sensors],
-        fused: content
-            .fused
-            .map(|(contributors, withdrawn)| samples::fused(contributors as u32, withdrawn as u16)),
-        ..samples::report(content.objects as u16)
+        segment,
+        objects: (0..counts.stations + counts.labels).map(object).collect(),
+        fused: Some(FusedState {
+            contributors: vec![3_000_000_001; counts.contributors],
+            requested: vec![3_000_000_001; counts.requested],
+            withdrawn_stations: vec![3_000_000_001; counts.withdrawn_stations],
+            withdrawn: vec![FIRST_LABEL; counts.withdrawn_labels],
+            stations: vec![3_000_000_001; counts.stations],
+            ..samples::fused(0, 0)
+        }),
+        ..samples::report(0)
     }
 }
 
@@ -42,19 +67,11 @@ fn bytes(content: CpmContent) -> usize {
 }
 
 fn reports(objects: usize, sensors: usize) -> usize {
-    bytes(CpmContent {
-        objects,
-        sensors,
-        fused: None,
-    })
+    bytes(CpmContent::Report { objects, sensors })
 }
 
-fn fused(objects: usize, contributors: usize) -> usize {
-    bytes(CpmContent {
-        objects,
-        sensors: 0,
-        fused: Some((contributors, 0)),
-    })
+fn fused(counts: FusedCounts) -> usize {
+    bytes(CpmContent::Fused(counts))
 }
 
 #[test]
@@ -77,34 +94,52 @@ fn the_size_model_is_exact() {
             );
         }
     }
+    let exact = |content| {
+        for segmented in [false, true] {
+            let encoded = cpm(content, segmented).encode().unwrap().len();
+            assert_eq!(sizes::cpm(content, segmented), Some(encoded), "{content:?}");
+        }
+    };
     for objects in (0..=40).chain([64, 127, 128, 254, 255]) {
         for sensors in [0, 1, 2, 5] {
-            for fused in [None, Some((0, 0)), Some((4, 3)), Some((255, 0))] {
-                for segmented in [false, true] {
-                    let content = CpmContent {
-                        objects,
-                        sensors,
-                        fused,
-                    };
-                    let encoded = cpm(content, segmented).encode().unwrap().len();
-                    assert_eq!(sizes::cpm(content, segmented), Some(encoded), "{content:?}");
-                }
+            exact(CpmContent::Report { objects, sensors });
+        }
+        for stations in [0, objects / 3, objects] {
+            for lists in [0, 1, 3, 30, 255] {
+                exact(CpmContent::Fused(FusedCounts {
+                    stations,
+                    labels: objects - stations,
+                    withdrawn_stations: lists,
+                    withdrawn_labels: lists / 2,
+                    contributors: lists % 40,
+                    requested: lists / 3,
+                }));
             }
         }
     }
-    let content = |objects| CpmContent {
+    let report = |objects| CpmContent::Report {
         objects,
-        ..CpmContent::default()
+        sensors: 0,
     };
-    assert_eq!(sizes::cpm(content(256), false), None);
-    let one = sizes::cpm(content(10), false).unwrap();
-    assert_eq!(sizes::on_air(content(10), 1_394), Some(one + HEADERS_LEN));
-    let half = sizes::cpm(content(50), true).unwrap();
+    assert_eq!(sizes::cpm(report(256), false), None);
+    let too_many = FusedCounts {
+        requested: 256,
+        ..FusedCounts::default()
+    };
+    assert_eq!(sizes::cpm(CpmContent::Fused(too_many), false), None);
+    let one = sizes::cpm(report(10), false).unwrap();
+    assert_eq!(sizes::on_air(report(10), 1_394), Some(one + HEADERS_LEN));
+    // One message after the other is filled.
+    let most = (1..=255)
+        .rfind(|&objects| sizes::cpm(report(objects), true).is_some_and(|bytes| bytes <= 1_394))
+        .unwrap();
+    let segment = |objects| sizes::cpm(report(objects), true).unwrap() + HEADERS_LEN;
     assert_eq!(
-        sizes::on_air(content(100), 1_394),
-        Some(2 * (half + HEADERS_LEN))
+        sizes::on_air(report(100), 1_394),
+        Some(segment(most) + segment(100 - most))
     );
-    assert_eq!(sizes::on_air(content(2_000), 1_394), None);
+    assert_eq!(sizes::on_air(report(2_000), 1_394), None);
+    assert_eq!(sizes::on_air(report(1), 20), None);
 }
 
 #[test]
@@ -129,12 +164,28 @@ fn the_model_goes_on_where_a_sender_would_have_to_choose() {
     }
     assert!((24.0..28.0).contains(&(last as f64 / 3_000.0)), "{last}");
     // Lists that no message of 1394 bytes can hold.
-    assert!(model.fused(10, 1_000, 0) > 2_000);
+    let listed = |withdrawn: usize, named: usize| {
+        model.fused(FusedCounts {
+            stations: 10,
+            labels: 0,
+            withdrawn_stations: withdrawn,
+            withdrawn_labels: withdrawn,
+            contributors: named,
+            requested: named,
+        })
+    };
+    assert!(listed(1_000, 0) > 6_000);
     assert_eq!(
-        model.fused(10, 5_000, 300),
-        model.fused(10, 1_023, 255),
+        listed(5_000, 300),
+        listed(1_023, 255),
         "no list is longer than its field"
     );
+    // Messages that hold nothing at all are counted as if they held one entry each.
+    let tiny = sizes::Model {
+        max_bytes: 1,
+        ..model
+    };
+    assert!(tiny.cpm(3, false) > model.cpm(3, false));
 }
 
 #[test]
@@ -183,6 +234,52 @@ fn the_documented_sizes_are_those_of_encoded_messages() {
         )
         .unwrap();
     }
+    table += "\n| fused state | message | each |\n|---|---|---|\n";
+    let none = FusedCounts::default();
+    let empty = fused(none);
+    writeln!(table, "| without lists | {empty} | |").unwrap();
+    for (name, counts) in [
+        ("20 objects with labels", FusedCounts { labels: 20, ..none }),
+        (
+            "20 objects that are stations",
+            FusedCounts {
+                stations: 20,
+                ..none
+            },
+        ),
+        (
+            "20 contributors",
+            FusedCounts {
+                contributors: 20,
+                ..none
+            },
+        ),
+        (
+            "20 requested stations",
+            FusedCounts {
+                requested: 20,
+                ..none
+            },
+        ),
+        (
+            "20 withdrawn stations",
+            FusedCounts {
+                withdrawn_stations: 20,
+                ..none
+            },
+        ),
+        (
+            "20 withdrawn labels",
+            FusedCounts {
+                withdrawn_labels: 20,
+                ..none
+            },
+        ),
+    ] {
+        let bytes = fused(counts);
+        let each = (bytes - empty) as f64 / 20.0;
+        writeln!(table, "| {name} | {bytes} | {each:.1} |").unwrap();
+    }
     assert!(
         documentation.contains(&table),
         "docs/messages.md should have:\n{table}"
@@ -216,10 +313,15 @@ struct OwnMessage {
     unchanged_age: u16,
     #[rasn(value("0..=65535"))]
     lease: u16,
-    silent_only: bool,
+    #[rasn(value("0..=3"))]
+    content: u8,
     full: bool,
     #[rasn(size("0..=255"))]
     contributors: SequenceOf<cdd::StationId>,
+    #[rasn(size("0..=255"))]
+    requested: SequenceOf<cdd::StationId>,
+    #[rasn(size("0..=1023"))]
+    withdrawn_stations: SequenceOf<cdd::StationId>,
     #[rasn(size("0..=1023"))]
     withdrawn: SequenceOf<cdd::Identifier2B>,
     #[rasn(size("0..=1023"))]
@@ -227,9 +329,16 @@ struct OwnMessage {
 }
 
 #[derive(AsnType, Debug, Clone, Encode, Decode, PartialEq)]
+#[rasn(automatic_tags, choice)]
+enum OwnId {
+    Station(cdd::StationId),
+    Label(cdd::Identifier2B),
+}
+
+#[derive(AsnType, Debug, Clone, Encode, Decode, PartialEq)]
 #[rasn(automatic_tags)]
 struct OwnObject {
-    id: cdd::Identifier2B,
+    id: OwnId,
     measured: cdd::DeltaTimeMilliSecondSigned,
     east: cdd::CartesianCoordinateLarge,
     north: cdd::CartesianCoordinateLarge,
@@ -241,9 +350,9 @@ struct OwnObject {
     quality: cdd::ObjectPerceptionQuality,
 }
 
-fn own_message(objects: usize, contributors: usize) -> usize {
+fn own_message(id: &OwnId, objects: usize, contributors: usize) -> usize {
     let object = OwnObject {
-        id: cdd::Identifier2B(7),
+        id: id.clone(),
         measured: cdd::DeltaTimeMilliSecondSigned(-50),
         east: cdd::CartesianCoordinateLarge(-12_345),
         north: cdd::CartesianCoordinateLarge(6_789),
@@ -272,9 +381,11 @@ fn own_message(objects: usize, contributors: usize) -> usize {
         cycle_age: 150,
         unchanged_age: 150,
         lease: 600,
-        silent_only: false,
+        content: 0,
         full: true,
         contributors: vec![cdd::StationId(1); contributors],
+        requested: vec![],
+        withdrawn_stations: vec![],
         withdrawn: vec![],
         objects: vec![object; objects],
     };
@@ -285,20 +396,36 @@ fn own_message(objects: usize, contributors: usize) -> usize {
 fn the_decision_on_the_fused_state_rests_on_these_figures() {
     let decision = include_str!("../../../docs/decisions/0001-fused-state.md");
     let mut table = String::from(
-        "| objects | CPM | CPM with the extension | own message | own / extended CPM |\n|---|---|---|---|---|\n",
+        "| objects | CPM | labels: CPM with the extension | own message | ratio | stations: CPM with the extension | own message | \
+         ratio |\n|---|---|---|---|---|---|---|---|\n",
     );
     for objects in [0, 10, 50, 150] {
-        let (plain, extended, own) = (
-            reports(objects, 0),
-            fused(objects, 8),
-            own_message(objects, 8),
-        );
-        writeln!(
-            table,
-            "| {objects} | {plain} | {extended} | {own} | {:.2} |",
-            own as f64 / extended as f64
-        )
-        .unwrap();
+        write!(table, "| {objects} | {} |", reports(objects, 0)).unwrap();
+        let none = FusedCounts {
+            contributors: 8,
+            ..FusedCounts::default()
+        };
+        for (counts, id) in [
+            (
+                FusedCounts {
+                    labels: objects,
+                    ..none
+                },
+                OwnId::Label(cdd::Identifier2B(65_535)),
+            ),
+            (
+                FusedCounts {
+                    stations: objects,
+                    ..none
+                },
+                OwnId::Station(cdd::StationId(3_000_000_001)),
+            ),
+        ] {
+            let (extended, own) = (fused(counts), own_message(&id, objects, 8));
+            let ratio = own as f64 / extended as f64;
+            write!(table, " {extended} | {own} | {ratio:.2} |").unwrap();
+        }
+        table.push('\n');
     }
     assert!(
         decision.contains(&table),

@@ -21,7 +21,7 @@
 //! difference of are ties: they differ only by rounding.
 //!
 //! The cost is one pass over the candidates' cells per round. That takes a trick, since each candidate has a completion
-//! time of its own: timeliness is a straight line in it over the narrow range in question (see [`crate::timeliness`]), so a
+//! time of its own: timeliness is a straight line in it over the narrow range in question (`timeliness.rs`), so a
 //! cell needs two numbers, and a candidate whose view touches a kink is summed up exactly instead.
 
 mod decide;
@@ -215,6 +215,10 @@ pub enum Because {
     Allowance,
     /// The set had outgrown the cycle.
     Cycle,
+    /// No more admissions in this cycle.
+    Quota,
+    /// It is neither a contributor nor a candidate.
+    Scope,
 }
 
 /// One change of the contributor set.
@@ -258,6 +262,30 @@ pub struct Decision {
     pub changes: Vec<Change>,
     /// What kept the set from growing further.
     pub binding: Binding,
+    /// Whom the policy wanted and the host refused, or shed although the policy did not.
+    pub cut: Vec<Cut>,
+}
+
+/// Somebody whom the host's bounds kept out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cut {
+    /// Who.
+    pub id: AgentId,
+    /// Which bound.
+    pub because: Because,
+}
+
+impl Change {
+    /// A change of somebody that has no score.
+    #[must_use]
+    pub const fn new(action: Action, id: AgentId, because: Because) -> Self {
+        Self {
+            action,
+            id,
+            because,
+            score: 0.0,
+        }
+    }
 }
 
 impl AdmissionContributor<'_> {
@@ -286,6 +314,13 @@ impl Rules {
             seconds: bytes / self.rate_bytes_per_s,
             fraction: bytes / (self.capacity_bytes_per_s * self.cycle_s),
         }
+    }
+
+    /// Bytes that fit into one cycle by both bounds.
+    #[must_use]
+    pub fn room_bytes(&self) -> f64 {
+        let allowed = self.allowance * self.capacity_bytes_per_s * self.cycle_s;
+        allowed.min(self.t_max_s * self.rate_bytes_per_s)
     }
 
     /// The bound that this airtime breaks; the allowance where it breaks both.

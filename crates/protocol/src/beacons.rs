@@ -7,6 +7,7 @@
 //! CAMs carry no sequence number, so a receiver cannot count what it missed. It need not: two states of a sender tell how
 //! fast it moved between them, and the rules say how often such a motion makes a beacon due.
 
+use crate::ids::AgentId;
 use crate::messages::AgentState;
 use crate::parameters::Parameters;
 use crate::time::{Duration, Instant};
@@ -54,7 +55,69 @@ pub fn is_due(last: &AgentState, now: &AgentState, since: Duration) -> bool {
         || changed.iter().zip(LIMITS).any(|(&x, limit)| x > limit)
 }
 
+/// The shortest time between two low-frequency containers: EN 302 637-2, clause 6.1.3.
+const LOW_FREQUENCY: Duration = Duration::from_millis(500);
+
+/// When one agent last beaconed, and what it told: what its next beacon depends on.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct BeaconTimer {
+    last: Option<(AgentState, Instant)>,
+    low_frequency_at: Option<Instant>,
+}
+
+/// A beacon that is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DueBeacon {
+    /// It has the low-frequency container.
+    pub low_frequency: bool,
+    /// When the one before it was sent.
+    pub previous: Option<Instant>,
+}
+
+impl BeaconTimer {
+    /// The beacon that an agent in `state` has to send in the slot of `now`, if it has to; it counts as sent. To be asked
+    /// once per slot.
+    pub fn next(
+        &mut self,
+        rule: BeaconRule,
+        state: &AgentState,
+        now: Instant,
+    ) -> Option<DueBeacon> {
+        if rule == BeaconRule::Triggered
+            && let Some((last, at)) = &self.last
+            && !is_due(last, state, now.since(*at))
+        {
+            return None;
+        }
+        let previous = self.last.replace((*state, now)).map(|(_, at)| at);
+        let low_frequency = self
+            .low_frequency_at
+            .is_none_or(|at| now.since(at) >= LOW_FREQUENCY);
+        if low_frequency {
+            self.low_frequency_at = Some(now);
+        }
+        Some(DueBeacon {
+            low_frequency,
+            previous,
+        })
+    }
+}
+
 impl Parameters {
+    /// A beacon of `agent` at `now`, whose last one was at `previous`, carries a digest: the first ever does, then the first in
+    /// each span of `digest_every` intervals, which begin at a time of each agent's own.
+    #[must_use]
+    pub fn carries_digest(&self, agent: AgentId, previous: Option<Instant>, now: Instant) -> bool {
+        let every = i64::from(self.digest_every);
+        if every <= 1 {
+            return every == 1;
+        }
+        let interval = Duration::from_seconds(self.beacon_s).micros().max(1);
+        let turn = (agent.mixed() >> 16) as i64 & 0xFFFF;
+        let span = |at: Instant| (at.micros().div_euclid(interval) + turn).div_euclid(every);
+        previous.is_none_or(|previous| span(previous) < span(now))
+    }
+
     /// From one beacon to the next of an agent whose state changes by `per_second` (metres, radians, m/s).
     fn interval_s(&self, per_second: [f64; 3]) -> f64 {
         let longest = libm::round(LONGEST_S / self.beacon_s).max(1.0);
@@ -135,6 +198,48 @@ mod tests {
     }
 
     #[test]
+    fn containers_come_with_the_first_beacon_and_then_in_their_turn() {
+        let p = Parameters {
+            digest_every: 5,
+            ..Parameters::default()
+        };
+        let mut timer = BeaconTimer::default();
+        let (mut low, mut digests) = (std::vec::Vec::new(), std::vec::Vec::new());
+        for beacon in 0..40 {
+            let now = Instant::from_millis(50 + 100 * beacon);
+            let due = timer.next(BeaconRule::Periodic, &at(0.0, 0.0, 0.0), now);
+            let due = due.unwrap();
+            low.extend(due.low_frequency.then_some(beacon));
+            if p.carries_digest(AgentId(7), due.previous, now) {
+                digests.push(beacon);
+            }
+        }
+        assert_eq!(low, [0, 5, 10, 15, 20, 25, 30, 35]);
+        assert_eq!(digests[0], 0);
+        assert!(digests[1] <= 5);
+        assert!(
+            digests[1..].windows(2).all(|d| d[1] - d[0] == 5),
+            "{digests:?}"
+        );
+        let every = |digest_every| {
+            let p = Parameters {
+                digest_every,
+                ..Parameters::default()
+            };
+            p.carries_digest(AgentId(7), None, Instant::ZERO)
+        };
+        assert_eq!([every(0), every(1), every(2)], [false, true, true]);
+        // Triggered: nothing is due where nothing changed, and then not before a second has passed.
+        let mut timer = BeaconTimer::default();
+        let sent = (0..21).filter(|&k| {
+            let state = at(0.0, 0.0, 0.0);
+            let now = Instant::from_millis(100 * k);
+            timer.next(BeaconRule::Triggered, &state, now).is_some()
+        });
+        assert_eq!(sent.collect::<std::vec::Vec<_>>(), [0, 10, 20]);
+    }
+
+    #[test]
     fn what_is_expected_is_what_the_rules_send() {
         let mut p = Parameters::default();
         assert_eq!(p.beacon_interval_s(0.0), 0.1);
@@ -175,14 +280,15 @@ mod tests {
     fn hosts_do_not_take_rare_beacons_for_lost_ones() {
         use crate::host::Host;
         use crate::messages::Beacon;
-        use crate::{AgentId, Input, Tile};
+        use crate::{AgentId, Input, Profile, Tile};
         let share = |beacons| {
             let parameters = Parameters {
                 beacons,
                 ..Parameters::default()
             };
             let tile = Tile { tx: 0, ty: 0 };
-            let mut host = Host::new(&parameters, AgentId(1), tile, Instant::ZERO, None);
+            let profile = Profile::letter_with(parameters);
+            let mut host = Host::new(&profile, AgentId(1), tile, Instant::ZERO, None);
             // 10 m/s: a beacon every 0.5 s; every fourth is lost.
             for k in (1..400).filter(|k| k % 4 != 0) {
                 let now = Instant::ZERO + Duration::from_millis(500 * k);

@@ -1,25 +1,47 @@
 //! The contributor's side of an admission: report while a host asks for it, fall silent when its word runs out.
 //!
-//! What it reports is the host's to say ([`Content`]). To judge what others need ([`Content::Demanded`]) a contributor must
-//! keep what it knows of them, which it does only [`with_demand`](Contributor::with_demand); without, it reports what sends
-//! no beacon.
+//! What it reports is the hosts' to say ([`Content`]); which of its objects that means is found in [`crate::knowledge`].
 
-use alloc::boxed::Box;
 use alloc::collections::VecDeque;
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use crate::demand::DemandOptions;
-use crate::demand::associate::{Association, Identities};
-use crate::demand::content::{Asked, Chooser, Heard, Knowledge};
 use crate::ids::{AgentId, ObjectId};
-use crate::link::LinkQuality;
-use crate::map::RoadMap;
-use crate::messages::{AgentState, Beacon, Broadcast, Content, Message, ObjectState, Report};
+use crate::messages::{Broadcast, Content, ObjectState, Report};
 use crate::parameters::Parameters;
-use crate::role::{Event, Input, Output};
+use crate::role::Event;
 use crate::sorted::SortedMap;
 use crate::time::{Duration, Instant};
+
+/// The shortest time between two sensor information containers: TS 103 324, T_AddSensorInformation.
+const SENSOR_INFORMATION: Duration = Duration::from_millis(1_000);
+
+/// What the hosts ask for that a contributor serves.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Asked {
+    content: [bool; 4],
+    /// Objects that beacon and are asked for by name, by ascending id.
+    pub requested: Vec<ObjectId>,
+}
+
+impl Asked {
+    /// All of `contents`, and these objects by name.
+    #[must_use]
+    pub fn new(contents: impl IntoIterator<Item = Content>, mut requested: Vec<ObjectId>) -> Self {
+        requested.sort_unstable();
+        requested.dedup();
+        let mut content = [false; 4];
+        for rule in contents {
+            content[rule as usize] = true;
+        }
+        Self { content, requested }
+    }
+
+    /// A host asks by this rule.
+    #[must_use]
+    pub fn for_content(&self, rule: Content) -> bool {
+        self.content[rule as usize]
+    }
+}
 
 /// Reports once per cycle while at least one host's lease holds; an agent that several hosts admit sends one report.
 #[derive(Debug, Clone)]
@@ -29,15 +51,11 @@ pub struct Contributor {
     phase: Duration,
     soft_state: Duration,
     lease_limit: Duration,
-    now: Instant,
     grants: SortedMap<AgentId, Grant>,
-    /// When each agent was last heard.
-    heard: SortedMap<ObjectId, Instant>,
-    sensed: Vec<ObjectState>,
-    judgement: Option<Box<Judgement>>,
+    /// When it last told of its sensors.
+    sensors_at: Option<Instant>,
     reported_slot: Option<Instant>,
-    outputs: VecDeque<Output>,
-    wake_told: Option<Instant>,
+    events: VecDeque<Event>,
 }
 
 /// The newest word of one host.
@@ -47,115 +65,7 @@ struct Grant {
     /// Until when to report; none where the host does not ask.
     until: Option<Instant>,
     content: Content,
-    /// By ascending id.
     requested: Vec<ObjectId>,
-}
-
-/// What it takes to judge what others need.
-#[derive(Debug, Clone)]
-struct Judgement {
-    parameters: Parameters,
-    options: DemandOptions,
-    map: Option<Arc<dyn RoadMap>>,
-    links: LinkQuality,
-    own: Option<AgentState>,
-    /// The last beacon of everyone, within the soft-state time.
-    heard: SortedMap<ObjectId, (AgentState, Instant)>,
-    /// What others said of objects: the newest state, and when it was said.
-    told: SortedMap<ObjectId, (ObjectState, Instant)>,
-    /// Tells apart what others speak of, unless their ids are to be believed.
-    tracks: Option<Association>,
-    chooser: Chooser,
-}
-
-impl Judgement {
-    fn hear(&mut self, beacon: &Beacon) {
-        if !beacon.state.is_finite() {
-            return;
-        }
-        let id = beacon.sender.into();
-        let last = self.heard.get(id);
-        if last.is_some_and(|&(_, at)| at >= beacon.at) {
-            return;
-        }
-        if let (Some((state, at)), Some(own)) = (last, &self.own) {
-            let next = (&beacon.state, beacon.at);
-            let interval = self.parameters.beacon_interval((state, *at), next);
-            let due = beacon.at.since(*at).seconds() / interval.seconds();
-            let distance = own.position.distance(beacon.state.position);
-            self.links.count(distance, libm::round(due).max(1.0), 1.0);
-        }
-        self.heard.insert(id, (beacon.state, beacon.at));
-        if let Some(tracks) = &mut self.tracks
-            && let Some(seen) = tracks.announce(id, &beacon.state, beacon.at)
-        {
-            self.told.remove(seen);
-        }
-    }
-
-    /// Somebody spoke of objects.
-    fn listen(&mut self, sender: AgentId, objects: &[ObjectState], now: Instant) {
-        match &mut self.tracks {
-            None => objects.iter().for_each(|state| self.tell(state, now)),
-            Some(tracks) => {
-                let labels = tracks.label(Some(sender.into()), objects, true);
-                for (state, label) in objects.iter().zip(labels) {
-                    if let Some(id) = label {
-                        self.tell(&ObjectState { id, ..*state }, now);
-                    }
-                }
-            }
-        }
-    }
-
-    fn tell(&mut self, state: &ObjectState, now: Instant) {
-        if !state.is_finite() || state.sensed_at > now {
-            return;
-        }
-        let (held, new) = self
-            .told
-            .get_or_insert_with(state.id, || (*state, state.sensed_at));
-        if !new && state.sensed_at > held.1 {
-            *held = (*state, state.sensed_at);
-        }
-    }
-
-    fn choose(
-        &mut self,
-        own: AgentId,
-        now: Instant,
-        sensed: &[ObjectState],
-        asked: Asked<'_>,
-    ) -> Vec<usize> {
-        let Some(state) = self.own else {
-            return Vec::new();
-        };
-        let soft_state = Duration::from_seconds(self.parameters.soft_state_s);
-        self.heard.retain(|_, (_, at)| now.since(*at) <= soft_state);
-        self.told.retain(|_, (_, at)| now.since(*at) <= soft_state);
-        if let Some(tracks) = &mut self.tracks {
-            tracks.forget(now, soft_state);
-        }
-        self.links.age(now);
-        let heard: Vec<Heard> = self
-            .heard
-            .iter()
-            .map(|(id, &(state, at))| Heard { id, state, at })
-            .collect();
-        let told: Vec<(ObjectState, Instant)> = self.told.iter().map(|(_, &told)| told).collect();
-        let knowledge = Knowledge {
-            now,
-            own: own.into(),
-            state: &state,
-            heard: &heard,
-            sensed,
-            told: &told,
-            links: &self.links,
-            map: self.map.as_deref(),
-        };
-        self.chooser
-            .choose(&self.options, &self.parameters, &knowledge, asked)
-    }
 }
 
 impl Contributor {
@@ -170,89 +80,17 @@ impl Contributor {
             soft_state: Duration::from_seconds(parameters.soft_state_s),
             // A host may ask for longer than usual, but nobody speaks for long on one word.
             lease_limit: lease.times(4),
-            now: Instant::from_micros(i64::MIN),
             grants: SortedMap::default(),
-            heard: SortedMap::default(),
-            sensed: Vec::new(),
-            judgement: None,
+            sensors_at: None,
             reported_slot: None,
-            outputs: VecDeque::new(),
-            wake_told: None,
+            events: VecDeque::new(),
         }
     }
 
-    /// The same, able to judge what others need, with a map where there is one.
+    /// When in the cycle it reports.
     #[must_use]
-    pub fn with_demand(
-        mut self,
-        parameters: &Parameters,
-        options: &DemandOptions,
-        map: Option<Arc<dyn RoadMap>>,
-    ) -> Self {
-        self.judgement = Some(Box::new(Judgement {
-            parameters: parameters.clone(),
-            options: options.clone(),
-            map,
-            links: LinkQuality::new(Duration::from_seconds(10.0)),
-            own: None,
-            heard: SortedMap::default(),
-            told: SortedMap::default(),
-            tracks: match options.identities {
-                Identities::Associated => Some(Association::new(options.accuracy())),
-                Identities::True => None,
-            },
-            chooser: Chooser::default(),
-        }));
-        self
-    }
-
-    /// Takes in what happened at `now`. Sensing, beacons and broadcasts matter; a tick at or after the agent's report slot
-    /// sends the report of that cycle, once.
-    pub fn handle_input(&mut self, now: Instant, input: Input<'_>) {
-        self.now = self.now.max(now);
-        if let Some(judgement) = &mut self.judgement {
-            match input {
-                Input::Moved(state) if state.is_finite() => judgement.own = Some(*state),
-                Input::Beacon(beacon) if beacon.at <= self.now && beacon.sender != self.own => {
-                    judgement.hear(beacon);
-                }
-                Input::Report(report) if report.sender != self.own => {
-                    judgement.listen(report.sender, &report.objects, self.now);
-                }
-                Input::Broadcast(broadcast) if broadcast.host != self.own => {
-                    judgement.listen(broadcast.host, &broadcast.objects, self.now);
-                }
-                _ => {}
-            }
-        }
-        match input {
-            Input::Sensed { objects, .. } => {
-                self.sensed.clear();
-                self.sensed
-                    .extend(objects.iter().filter(|o| o.id != self.own.into()));
-            }
-            Input::Beacon(beacon) => {
-                self.heard.insert(beacon.sender.into(), self.now);
-            }
-            Input::Broadcast(broadcast) if broadcast.host != self.own => self.obey(broadcast),
-            _ => {}
-        }
-        self.lapse();
-        if matches!(input, Input::Tick) {
-            self.report();
-        }
-    }
-
-    /// Reports and events, then when to wake up next.
-    pub fn poll_output(&mut self) -> Option<Output> {
-        if let Some(output) = self.outputs.pop_front() {
-            return Some(output);
-        }
-        if !self.is_admitted() {
-            return None;
-        }
-        let wake = self.now.next_after(self.cycle, self.phase);
-        (self.wake_told.replace(wake) != Some(wake)).then_some(Output::WakeAt(wake))
+    pub fn phase(&self) -> Duration {
+        self.phase
     }
 
     /// At least one host asks for reports.
@@ -261,58 +99,47 @@ impl Contributor {
         self.grants.iter().any(|(_, grant)| grant.until.is_some())
     }
 
-    /// The objects that hosts ask for by name, by ascending id.
-    #[must_use]
-    pub fn requested(&self) -> Vec<ObjectId> {
-        let grants = self.grants.iter().map(|(_, grant)| grant);
-        let mut requested: Vec<ObjectId> = grants
-            .filter(|grant| grant.until.is_some())
-            .flat_map(|grant| grant.requested.iter().copied())
-            .collect();
-        requested.sort_unstable();
-        requested.dedup();
-        requested
+    /// What happened to it since it was last asked.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
     }
 
-    fn obey(&mut self, broadcast: &Broadcast) {
-        // Only the newest word of a host counts; what comes from the future cannot be told apart from a lie.
-        if broadcast.at > self.now {
-            return;
-        }
-        if self
-            .grants
-            .get(broadcast.host)
-            .is_some_and(|g| broadcast.at <= g.at)
+    /// Takes in a host's word. Only the newest of each host counts; what comes from the future cannot be told apart from a lie.
+    pub fn obey(&mut self, now: Instant, broadcast: &Broadcast) {
+        let held = self.grants.get(broadcast.host);
+        if broadcast.host == self.own
+            || broadcast.at > now
+            || held.is_some_and(|grant| broadcast.at <= grant.at)
         {
             return;
         }
         let was_admitted = self.is_admitted();
         let lease = broadcast.lease.min(self.lease_limit);
         let asked = broadcast.contributors.contains(&self.own);
-        let mut requested = broadcast.requested.clone();
-        requested.sort_unstable();
         self.grants.insert(
             broadcast.host,
             Grant {
                 at: broadcast.at,
                 until: asked.then(|| broadcast.at + lease),
                 content: broadcast.content,
-                requested,
+                requested: if asked {
+                    broadcast.requested.clone()
+                } else {
+                    Vec::new()
+                },
             },
         );
         if asked && !was_admitted {
-            self.event(Event::Admitted {
-                host: broadcast.host,
-            });
+            let host = broadcast.host;
+            self.events.push_back(Event::Admitted { host });
         } else if !asked && was_admitted && !self.is_admitted() {
-            self.event(Event::Released);
+            self.events.push_back(Event::Released);
         }
     }
 
     /// Lets leases and old memories run out.
-    fn lapse(&mut self) {
+    pub fn lapse(&mut self, now: Instant) {
         let was_admitted = self.is_admitted();
-        let now = self.now;
         for (_, grant) in self.grants.iter_mut() {
             if grant.until.is_some_and(|until| until < now) {
                 grant.until = None;
@@ -321,66 +148,52 @@ impl Contributor {
         let soft_state = self.soft_state;
         self.grants
             .retain(|_, grant| grant.until.is_some() || now.since(grant.at) <= soft_state);
-        self.heard.retain(|_, at| now.since(*at) <= soft_state);
         if was_admitted && !self.is_admitted() {
-            self.event(Event::Released);
+            self.events.push_back(Event::Released);
         }
     }
 
-    fn report(&mut self) {
-        let slot = self.now.floor_to(self.cycle, self.phase);
+    /// The report that is due at `now`, once in a cycle: `choose` gives the objects for what hosts ask for. Nothing is sent
+    /// where nothing is left, save where a host asked for all that is visible.
+    pub fn report(
+        &mut self,
+        now: Instant,
+        choose: impl FnOnce(&Asked) -> Vec<ObjectState>,
+    ) -> Option<Report> {
+        self.lapse(now);
+        let slot = now.floor_to(self.cycle, self.phase);
         if self.reported_slot.is_some_and(|reported| reported >= slot) {
-            return;
+            return None;
         }
         // Admitted by a broadcast of this very cycle: reports begin with the next one.
-        let asking: Vec<&Grant> = self
+        let asking = self
             .grants
             .iter()
             .filter(|(_, grant)| grant.until.is_some() && grant.at < slot)
-            .map(|(_, grant)| grant)
-            .collect();
-        if asking.is_empty() {
-            return;
-        }
+            .map(|(_, grant)| grant);
+        asking.clone().next()?;
+        let asked = Asked::new(
+            asking.clone().map(|grant| grant.content),
+            asking
+                .flat_map(|grant| grant.requested.iter().copied())
+                .collect(),
+        );
         self.reported_slot = Some(slot);
-        let mut objects = self.sensed.clone();
-        if asking.iter().all(|g| g.content != Content::AllVisible) {
-            // What any host asks for.
-            let mut asked_for = alloc::vec![false; objects.len()];
-            for grant in asking {
-                match (&mut self.judgement, grant.content) {
-                    (Some(judgement), Content::Demanded | Content::Requested) => {
-                        let asked = Asked {
-                            content: grant.content,
-                            requested: &grant.requested,
-                        };
-                        for k in judgement.choose(self.own, self.now, &self.sensed, asked) {
-                            asked_for[k] = true;
-                        }
-                    }
-                    _ => {
-                        for (k, object) in self.sensed.iter().enumerate() {
-                            asked_for[k] |= self.heard.get(object.id).is_none();
-                        }
-                    }
-                }
-            }
-            let mut asked_for = asked_for.into_iter();
-            objects.retain(|_| asked_for.next() == Some(true));
-            if objects.is_empty() {
-                return;
-            }
+        let objects = choose(&asked);
+        if objects.is_empty() && !asked.for_content(Content::AllVisible) {
+            return None;
         }
-        self.outputs
-            .push_back(Output::Transmit(Message::Report(Report {
-                sender: self.own,
-                at: self.now,
-                objects,
-                sensor_information: false,
-            })));
-    }
-
-    fn event(&mut self, event: Event) {
-        self.outputs.push_back(Output::Event(event));
+        let sensor_information = self
+            .sensors_at
+            .is_none_or(|at| now.since(at) >= SENSOR_INFORMATION);
+        if sensor_information {
+            self.sensors_at = Some(now);
+        }
+        Some(Report {
+            sender: self.own,
+            at: now,
+            objects,
+            sensor_information,
+        })
     }
 }

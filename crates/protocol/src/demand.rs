@@ -10,13 +10,12 @@
 //!    after that;
 //! 4. picks reports and repeated objects by gain per byte within its budget ([`select`]).
 //!
-//! The contributor's side is [`content`]: it reports what somebody near it needs, as far as it can tell, and stays silent
+//! The contributor's side is [`crate::knowledge`]: it reports what somebody near it needs, as far as it can tell, and stays silent
 //! when that is nothing. There is no digest, no price, no hysteresis and no quota.
 //!
 //! Everything is a function of what the host decoded, sensed and carries as a map; nothing else reaches it.
 
 pub mod associate;
-pub mod content;
 pub mod need;
 pub mod scene;
 pub mod select;
@@ -27,13 +26,13 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::admission::{Action, Admission, Because, Binding, Change, Decision};
+use crate::admission::{Admission, Binding};
 use crate::grid::{Cell, Position, Tile};
 use crate::ids::{AgentId, ObjectId};
 use crate::map::RoadMap;
 use crate::messages::Content;
 use crate::parameters::Parameters;
-use crate::policy::{Listing, Plan, Policy, Repeat, View};
+use crate::policy::{Explanation, Hints, Listing, Plan, Policy, Repeat, Reporters, View};
 use crate::sorted::SortedMap;
 use crate::time::{Duration, Instant};
 
@@ -120,7 +119,7 @@ pub struct DemandOptions {
 
 impl DemandOptions {
     /// The map as far as sight lines are concerned.
-    fn walls<'m>(&self, map: Option<&'m dyn RoadMap>) -> Option<&'m dyn RoadMap> {
+    pub(crate) fn walls<'m>(&self, map: Option<&'m dyn RoadMap>) -> Option<&'m dyn RoadMap> {
         map.filter(|_| self.buildings)
     }
 
@@ -546,53 +545,21 @@ impl Demand {
         self.planned_bytes = chosen.bytes;
     }
 
-    fn decision(&self, view: &View<'_>, problem: &DemandProblem, chosen: &Selection) -> Decision {
-        let picked: Vec<(AgentId, f64)> = {
-            let mut picked: Vec<(AgentId, f64)> = chosen
-                .picks
-                .iter()
-                .filter_map(|p| match p.pick {
-                    Pick::Report(k) => Some((problem.candidates[k as usize].id, p.gain)),
-                    _ => None,
-                })
-                .collect();
-            picked.sort_unstable_by_key(|&(id, _)| id);
-            picked
+    /// Whom it picked, the most wanted first, and what kept it from more.
+    fn wanted(problem: &DemandProblem, chosen: &Selection) -> (Vec<AgentId>, Binding) {
+        let picks = chosen.picks.iter().filter_map(|picked| match picked.pick {
+            Pick::Report(k) => Some(problem.candidates[k as usize].id),
+            _ => None,
+        });
+        let picked: Vec<AgentId> = picks.collect();
+        let binding = if chosen.cut {
+            Binding::Allowance
+        } else if problem.candidates.len() == picked.len() {
+            Binding::Nothing
+        } else {
+            Binding::Value
         };
-        let before: Vec<AgentId> = view.problem.contributors.iter().map(|c| c.id).collect();
-        let mut changes = Vec::new();
-        for &id in &before {
-            if picked.binary_search_by_key(&id, |&(id, _)| id).is_err() {
-                changes.push(Change {
-                    action: Action::Remove,
-                    id,
-                    because: Because::Score,
-                    score: 0.0,
-                });
-            }
-        }
-        for &(id, score) in &picked {
-            if before.binary_search(&id).is_err() {
-                changes.push(Change {
-                    action: Action::Admit,
-                    id,
-                    because: Because::Score,
-                    score,
-                });
-            }
-        }
-        Decision {
-            airtime: view.rules.airtime(self.planned_bytes),
-            airtime_after: view.rules.airtime(chosen.bytes),
-            changes,
-            binding: if chosen.cut {
-                Binding::Allowance
-            } else if problem.candidates.len() == picked.len() {
-                Binding::Nothing
-            } else {
-                Binding::Value
-            },
-        }
+        (picked, binding)
     }
 }
 
@@ -606,14 +573,15 @@ impl Policy for Demand {
                 Selection::choose_at_random(&problem, |agent| draw.draw(view.host, agent, view.now))
             }
         };
-        let decision = self.decision(view, &problem, &chosen);
+        let (picked, binding) = Self::wanted(&problem, &chosen);
         self.remember(view, &problem, &chosen);
         let ids = |numbers: Vec<u32>| -> Vec<ObjectId> {
             let id = |&number: &u32| problem.objects[number as usize].id;
             numbers.iter().map(id).collect()
         };
         let plan = Plan {
-            decision,
+            reporters: Reporters::Ranking(picked),
+            binding,
             content: match self.options.request_factor {
                 Some(_) => Content::Requested,
                 None => Content::Demanded,
@@ -626,15 +594,20 @@ impl Policy for Demand {
         plan
     }
 
-    fn weighs_coverage(&self) -> bool {
-        false
+    fn hints(&self) -> Hints {
+        Hints {
+            paths: false,
+            association: match self.options.identities {
+                Identities::Associated => Some(self.options.accuracy()),
+                Identities::True => None,
+            },
+            ..Hints::NO_COVERAGE
+        }
     }
 
-    fn association(&self) -> Option<Accuracy> {
-        match self.options.identities {
-            Identities::Associated => Some(self.options.accuracy()),
-            Identities::True => None,
-        }
+    fn explanation(&self) -> Option<Explanation<'_>> {
+        let problem = self.problem.as_ref()?;
+        Some(Explanation::Demand(problem, &self.selection))
     }
 }
 

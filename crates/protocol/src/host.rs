@@ -5,7 +5,8 @@
 //! 1. forgets who has not been heard for the soft-state time, and drops contributors that are gone or out of its footprint
 //!    (an epoch each, outside the quota);
 //! 2. fuses the cycle's objects and brings the coverage map and the leave-one-out maps up to date;
-//! 3. asks its [`Policy`] who shall report next, which with [`ConditionalCoverage`] is Algorithm 1;
+//! 3. asks its [`Policy`] who shall report next, which with [`ConditionalCoverage`](crate::policy::ConditionalCoverage) is Algorithm 1,
+//!    and grants what its bounds allow;
 //! 4. broadcasts the fused state, the contributor list and its lease, the price, the epoch and its tenure.
 //!
 //! It knows what it decoded and nothing else. What a candidate's report would cost, for one, it estimates: the objects of
@@ -14,198 +15,245 @@
 //! Calls that may change what [`Host::poll_output`] gives: `handle_input` with [`Input::Tick`] at or after the next decision
 //! (a broadcast and events), any other call only the next wake-up.
 
+mod assess;
 mod costs;
 mod fused;
+mod grant;
+mod maps;
 mod members;
-mod without;
+mod scope;
+mod speech;
 
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::ops::Range;
+use core::fmt;
 
-use crate::admission::{
-    Admission, AdmissionCandidate, AdmissionContributor, AdmissionProblem, Rules,
-};
+use crate::admission::{Admission, AdmissionProblem, Decision, Rules};
 use crate::demand::associate::Association;
 use crate::grid::{Cell, Tile, Window};
 use crate::ids::{AgentId, ObjectId};
 use crate::link::LinkQuality;
-use crate::map::RoadMap;
-use crate::messages::{
-    AgentState, Beacon, Broadcast, Content, Message, ObjectState, PathCell, Report,
-};
+use crate::map::{self, RoadMap};
+use crate::messages::{AgentState, Beacon, Broadcast, Message, ObjectState, PathCell, Report};
+use crate::office::{Claim, Inheritance};
 use crate::parameters::Parameters;
-use crate::policy::{self, ConditionalCoverage, LastReport, Policy, Repeat, ScopeMember, View};
+use crate::policy::{Coverage, Explanation, Hints, Policy, View};
 use crate::price::Price;
+use crate::profile::Profile;
 use crate::risk::RiskMap;
 use crate::role::{Event, Input, Output};
 use crate::sorted::SortedMap;
 use crate::time::{Duration, Instant};
 
-use costs::{Costs, LastBroadcast};
+use assess::Assessment;
+use costs::{AskedReports, Costs, LastBroadcast};
 use fused::FusedState;
+use grant::Bounds;
+use maps::CoverageMaps;
 use members::Member;
-use without::{MapWithout, without_trace};
+use scope::Scope;
+use speech::{Room, Speech};
 
 /// How slowly a host forgets how well it hears, in seconds.
 const LINK_MEMORY_S: f64 = 10.0;
 
-/// What a new host takes over from the broadcasts of the one before it, where it heard them.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Inheritance {
-    /// The congestion price.
-    pub price: f64,
-    /// The epoch.
-    pub epoch: u32,
+/// Looks on while a host plans: for those who record or explain.
+pub trait Witness: Send {
+    /// The host's policy was shown `view` and planned; `explanation` is what it has to say of it.
+    fn planned(&mut self, view: &View<'_>, explanation: Option<Explanation<'_>>);
 }
 
 /// The host of one tile.
-#[derive(Debug, Clone)]
-pub struct Host<P = ConditionalCoverage> {
+pub struct Host {
     parameters: Parameters,
     rules: Rules,
-    policy: P,
     id: AgentId,
-    tile: Tile,
-    window: Window,
-    in_office_since: Instant,
     now: Instant,
-    /// The decision slot that was served last.
-    decided: Instant,
-    own: AgentState,
-    own_cells: Vec<u32>,
-    own_path: Vec<PathCell>,
+    term: Term,
+    own: Own,
     members: SortedMap<AgentId, Member>,
     /// Where the sender of the last beacon stands among them.
     last_heard: usize,
-    fused: FusedState,
     contributors: Vec<AgentId>,
-    /// The coverage map M, over the window.
-    map: Vec<f64>,
-    /// The map without each contributor.
-    without: SortedMap<AgentId, MapWithout>,
-    overheard: Vec<u32>,
+    picture: Picture,
+    maps: CoverageMaps,
     risk: RiskMap,
-    price: Price,
-    epoch: u32,
-    sequence: u32,
-    last_broadcast: LastBroadcast,
-    costs: Costs,
-    admission: Admission,
-    links: LinkQuality,
-    occupancy: Option<f64>,
-    map_data: Option<Arc<dyn RoadMap>>,
-    /// Tells perceived objects apart where the policy asks for it.
-    tracks: Option<Association>,
-    outputs: VecDeque<Output>,
-    wake_told: Option<Instant>,
+    channel: Channel,
+    choice: Choice,
+    road_map: Option<Arc<dyn RoadMap>>,
+    outbox: Outbox,
     buffers: Buffers,
 }
 
-/// Room that decisions use again.
+/// Its time in office.
+#[derive(Debug)]
+struct Term {
+    tile: Tile,
+    window: Window,
+    in_office_since: Instant,
+    /// The decision slot that was served last.
+    decided: Instant,
+    /// Counts changes of the contributor set.
+    epoch: u32,
+    /// Counts broadcasts.
+    sequence: u32,
+}
+
+/// What it knows of objects, and has said of them.
+#[derive(Debug, Default)]
+struct Picture {
+    fused: FusedState,
+    /// Tells perceived objects apart where the policy asks for it.
+    tracks: Option<Association>,
+    /// Cells in which neighbouring hosts placed an object since the last decision.
+    overheard: Vec<u32>,
+    last_broadcast: LastBroadcast,
+}
+
+/// What it knows of the channel.
+#[derive(Debug)]
+struct Channel {
+    price: Price,
+    links: LinkQuality,
+    occupancy: Option<f64>,
+}
+
+/// How it chooses.
+struct Choice {
+    policy: Box<dyn Policy>,
+    hints: Hints,
+    witness: Option<Box<dyn Witness>>,
+    admission: Admission,
+    asked: AskedReports,
+}
+
+/// What it has to say.
+#[derive(Debug, Default)]
+struct Outbox {
+    outputs: VecDeque<Output>,
+    wake_told: Option<Instant>,
+}
+
+impl fmt::Debug for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Host")
+            .field("id", &self.id)
+            .field("tile", &self.term.tile)
+            .field("contributors", &self.contributors)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The vehicle that hosts.
 #[derive(Debug, Clone, Default)]
+struct Own {
+    state: AgentState,
+    /// Cells in view, as numbers of the window, ascending.
+    cells: Vec<u32>,
+    path: Vec<PathCell>,
+}
+
+/// Room that decisions use again.
+#[derive(Debug, Default)]
 struct Buffers {
     /// The views of all in the service scope, one behind the other.
     cells: Vec<u32>,
     /// Leave-one-out priors on the contributors' own cells, one behind the other.
     priors: Vec<f64>,
-    without: Vec<(u32, f64)>,
     /// Cells of a path and their weights.
     path: Vec<(u32, f64)>,
+    costs: Costs,
 }
 
-impl Host<ConditionalCoverage> {
-    /// A host of `tile` with the letter's policy, in office from `now` on.
+impl Host {
+    /// A host of `tile`, in office from `now` on.
     #[must_use]
     pub fn new(
-        parameters: &Parameters,
+        profile: &Profile,
         id: AgentId,
         tile: Tile,
         now: Instant,
         inheritance: Option<Inheritance>,
     ) -> Self {
-        Self::with_policy(parameters, id, tile, now, inheritance, ConditionalCoverage)
-    }
-}
-
-impl<P: Policy> Host<P> {
-    /// A host of `tile` with a policy of your own, in office from `now` on.
-    #[must_use]
-    pub fn with_policy(
-        parameters: &Parameters,
-        id: AgentId,
-        tile: Tile,
-        now: Instant,
-        inheritance: Option<Inheritance>,
-        policy: P,
-    ) -> Self {
+        let parameters = profile.parameters.clone();
+        let policy = (profile.policy)();
+        let hints = policy.hints();
+        let association = hints.association.or(profile.association);
         let inheritance = inheritance.unwrap_or_default();
         let window = Window::around(tile, parameters.tile_m, parameters.cell_m);
-        let tracks = policy.association().map(Association::new);
         let mut host = Self {
             rules: parameters.rules(),
-            policy,
             id,
-            tile,
-            window,
-            in_office_since: now,
             now,
-            decided: Instant::ZERO,
-            own: AgentState::default(),
-            own_cells: Vec::new(),
-            own_path: Vec::new(),
+            term: Term {
+                tile,
+                window,
+                in_office_since: now,
+                decided: Instant::ZERO,
+                epoch: inheritance.epoch,
+                sequence: 0,
+            },
+            own: Own::default(),
             members: SortedMap::default(),
             last_heard: 0,
-            fused: FusedState::default(),
             contributors: Vec::new(),
-            map: alloc::vec![0.0; window.len()],
-            without: SortedMap::default(),
-            overheard: Vec::new(),
+            picture: Picture {
+                tracks: association.map(|accuracy| Association::new(id, accuracy)),
+                ..Picture::default()
+            },
+            maps: CoverageMaps::new(hints.coverage, window.len()),
             risk: RiskMap::default(),
-            price: Price::new(inheritance.price, parameters.price_step, parameters.target),
-            epoch: inheritance.epoch,
-            sequence: 0,
-            last_broadcast: LastBroadcast::default(),
-            costs: Costs::default(),
+            channel: Channel {
+                price: Price::new(inheritance.price, parameters.price_step, parameters.target),
+                links: LinkQuality::new(Duration::from_seconds(LINK_MEMORY_S)),
+                occupancy: None,
+            },
+            choice: Choice {
+                policy,
+                hints,
+                witness: None,
+                admission: Admission::new(),
+                asked: AskedReports::new(&parameters),
+            },
+            road_map: profile.map.clone(),
+            outbox: Outbox::default(),
             buffers: Buffers::default(),
-            admission: Admission::new(),
-            links: LinkQuality::new(Duration::from_seconds(LINK_MEMORY_S)),
-            occupancy: None,
-            map_data: None,
-            tracks,
-            outputs: VecDeque::new(),
-            wake_told: None,
-            parameters: parameters.clone(),
+            parameters,
         };
         // A slot that begins this very moment is still to be served.
-        host.decided = host.slot(now - Duration::from_micros(1));
+        host.term.decided = host.slot(now - Duration::from_micros(1));
         host
     }
 
-    /// The same host with a map of roads and buildings.
-    #[must_use]
-    pub fn with_map(mut self, map: Option<Arc<dyn RoadMap>>) -> Self {
-        self.map_data = map;
-        self
+    /// From now on `witness` looks on while it plans; best before the first decision. The host then works out all that there is
+    /// to see, and decides as it would without.
+    pub fn watch(&mut self, witness: Box<dyn Witness>) {
+        self.choice.witness = Some(witness);
+        self.choice.hints.paths = true;
+        if self.choice.hints.coverage == Coverage::Priced {
+            self.choice.hints.coverage = Coverage::Weighed;
+            self.maps = CoverageMaps::new(Coverage::Weighed, self.term.window.len());
+        }
     }
 
     /// The policy, with whatever it tells about itself.
     #[must_use]
-    pub fn policy(&self) -> &P {
-        &self.policy
+    pub fn policy(&self) -> &dyn Policy {
+        &*self.choice.policy
     }
 
     /// How well messages get through, by distance.
     #[must_use]
     pub fn links(&self) -> &LinkQuality {
-        &self.links
+        &self.channel.links
     }
 
     /// The tile.
     #[must_use]
     pub fn tile(&self) -> Tile {
-        self.tile
+        self.term.tile
     }
 
     /// The contributors, by ascending id, the host not included.
@@ -217,40 +265,55 @@ impl<P: Policy> Host<P> {
     /// The congestion price.
     #[must_use]
     pub fn price(&self) -> f64 {
-        self.price.value()
+        self.channel.price.value()
     }
 
     /// The epoch: how often the contributor set has changed.
     #[must_use]
     pub fn epoch(&self) -> u32 {
-        self.epoch
+        self.term.epoch
     }
 
     /// The id that the newest state of an object came with, where the host holds it: what the reporter calls the object that
     /// the host lists under `object`. The two differ where the host tells objects apart by itself.
     #[must_use]
     pub fn source_of(&self, object: ObjectId) -> Option<ObjectId> {
-        self.fused.source_of(object)
+        self.picture.fused.source_of(object)
     }
 
     /// Since when it has been in office.
     #[must_use]
     pub fn in_office_since(&self) -> Instant {
-        self.in_office_since
+        self.term.in_office_since
+    }
+
+    /// Its claim to the tile, as another host of it would hear it at `at`.
+    #[must_use]
+    pub fn claim(&self, at: Instant) -> Claim {
+        Claim {
+            host: self.id,
+            at,
+            position: self.own.state.position,
+            tenure: at.since(self.term.in_office_since),
+            inheritance: Inheritance {
+                price: self.channel.price.value(),
+                epoch: self.term.epoch,
+            },
+        }
     }
 
     /// The coverage map of the last decision: cells with something in it.
     pub fn coverage(&self) -> impl Iterator<Item = (Cell, f64)> {
-        let cells = self.map.iter().enumerate();
+        let cells = self.maps.map().iter().enumerate();
         cells
             .filter(|&(_, &m)| m > 0.0)
-            .map(|(at, &m)| (self.window.cell(at as u32), m))
+            .map(|(at, &m)| (self.term.window.cell(at as u32), m))
     }
 
     /// What everyone was worth in the last decision.
     #[must_use]
     pub fn scores(&self) -> &[crate::admission::Score] {
-        self.admission.scores()
+        self.choice.admission.scores()
     }
 
     /// Takes in what happened at `now`.
@@ -259,36 +322,36 @@ impl<P: Policy> Host<P> {
         match input {
             Input::Tick => {
                 let slot = self.slot(self.now);
-                if slot > self.decided {
-                    self.decided = slot;
+                if slot > self.term.decided {
+                    self.term.decided = slot;
                     self.serve(slot);
                 }
             }
             Input::Moved(state) => {
                 if state.is_finite() {
-                    self.own = *state;
-                    if let Some(tracks) = &mut self.tracks {
+                    self.own.state = *state;
+                    if let Some(tracks) = &mut self.picture.tracks {
                         let own = tracks.announce(self.id.into(), state, self.now);
-                        own.into_iter().for_each(|seen| self.fused.drop(seen));
+                        own.into_iter()
+                            .for_each(|seen| self.picture.fused.drop(seen));
                     }
                 }
             }
             Input::Sensed { objects, cells } => {
-                self.own_cells.clear();
-                let window = &self.window;
-                self.own_cells
-                    .extend(cells.iter().filter_map(|&cell| window.index(cell)));
-                self.own_cells.sort_unstable();
-                self.own_cells.dedup();
+                let (seen, window) = (&mut self.own.cells, &self.term.window);
+                seen.clear();
+                seen.extend(cells.iter().filter_map(|&cell| window.index(cell)));
+                seen.sort_unstable();
+                seen.dedup();
                 let now = self.now;
                 let past = objects.iter().filter(|o| o.sensed_at <= now);
-                match &mut self.tracks {
-                    None => past.for_each(|state| self.fused.sensed(state, state.id)),
+                match &mut self.picture.tracks {
+                    None => past.for_each(|state| self.picture.fused.sensed(state, state.id)),
                     Some(tracks) => {
                         let past: Vec<ObjectState> = past.copied().collect();
                         let labels = tracks.label(Some(self.id.into()), &past, true);
                         for (state, label) in labelled(&past, &labels) {
-                            self.fused.sensed(&label, state.id);
+                            self.picture.fused.sensed(&label, state.id);
                         }
                     }
                 }
@@ -297,20 +360,9 @@ impl<P: Policy> Host<P> {
             Input::Report(report) => self.take(report),
             Input::Broadcast(broadcast) => self.overhear(broadcast),
             Input::Occupancy(occupancy) => {
-                self.price.update(occupancy);
+                self.channel.price.update(occupancy);
                 if occupancy.is_finite() {
-                    self.occupancy = Some(occupancy);
-                }
-            }
-            Input::Path { agent, cells } => {
-                let path = if agent == self.id {
-                    Some(&mut self.own_path)
-                } else {
-                    self.members.get_mut(agent).map(|member| &mut member.path)
-                };
-                if let Some(path) = path {
-                    path.clear();
-                    path.extend_from_slice(cells);
+                    self.channel.occupancy = Some(occupancy);
                 }
             }
         }
@@ -318,14 +370,14 @@ impl<P: Policy> Host<P> {
 
     /// Broadcasts and events, then when to wake up next.
     pub fn poll_output(&mut self) -> Option<Output> {
-        if let Some(output) = self.outputs.pop_front() {
+        if let Some(output) = self.outbox.outputs.pop_front() {
             return Some(output);
         }
         let wake = self.now.next_after(
             Duration::from_seconds(self.parameters.cycle_s),
             Duration::from_seconds(self.parameters.decision_phase_s),
         );
-        (self.wake_told.replace(wake) != Some(wake)).then_some(Output::WakeAt(wake))
+        (self.outbox.wake_told.replace(wake) != Some(wake)).then_some(Output::WakeAt(wake))
     }
 
     /// The newest decision slot at or before `at`.
@@ -347,27 +399,29 @@ impl<P: Policy> Host<P> {
         let next = (&beacon.state, beacon.at);
         let interval = self.parameters.beacon_interval(last, next);
         let due = member.hear(beacon, interval);
-        let distance = beacon.state.position.distance(self.own.position);
-        self.links.count(distance, f64::from(due), 1.0);
-        if let Some(tracks) = &mut self.tracks {
+        let distance = beacon.state.position.distance(self.own.state.position);
+        self.channel.links.count(distance, f64::from(due), 1.0);
+        if let Some(tracks) = &mut self.picture.tracks {
             let seen = tracks.announce(beacon.sender.into(), &beacon.state, beacon.at);
-            seen.into_iter().for_each(|seen| self.fused.drop(seen));
+            seen.into_iter()
+                .for_each(|seen| self.picture.fused.drop(seen));
         }
-        self.fused.announced(beacon);
+        self.picture.fused.announced(beacon);
     }
 
     fn take(&mut self, report: &Report) {
         if report.sender == self.id || report.at > self.now {
             return;
         }
-        let labelled: Option<Vec<(ObjectState, ObjectId)>> = self.tracks.as_mut().map(|tracks| {
-            let past = |o: &&ObjectState| o.sensed_at <= self.now;
-            let past: Vec<ObjectState> = report.objects.iter().filter(past).copied().collect();
-            let labels = tracks.label(Some(report.sender.into()), &past, true);
-            labelled(&past, &labels)
-                .map(|(state, label)| (label, state.id))
-                .collect()
-        });
+        let labelled: Option<Vec<(ObjectState, ObjectId)>> =
+            self.picture.tracks.as_mut().map(|tracks| {
+                let past = |o: &&ObjectState| o.sensed_at <= self.now;
+                let past: Vec<ObjectState> = report.objects.iter().filter(past).copied().collect();
+                let labels = tracks.label(Some(report.sender.into()), &past, true);
+                labelled(&past, &labels)
+                    .map(|(state, label)| (label, state.id))
+                    .collect()
+            });
         if let Some(member) = self.members.get_mut(report.sender)
             && member.reports.at.is_none_or(|at| report.at > at)
         {
@@ -386,12 +440,12 @@ impl<P: Policy> Host<P> {
         match &labelled {
             None => {
                 for state in report.objects.iter().filter(|o| o.sensed_at <= self.now) {
-                    self.fused.reported(report.sender, state, state.id);
+                    self.picture.fused.reported(report.sender, state, state.id);
                 }
             }
             Some(labelled) => {
                 for (state, source) in labelled {
-                    self.fused.reported(report.sender, state, *source);
+                    self.picture.fused.reported(report.sender, state, *source);
                 }
             }
         }
@@ -400,24 +454,25 @@ impl<P: Policy> Host<P> {
     /// Objects of this or the last cycle in a neighbour's broadcast cover their cells.
     fn overhear(&mut self, broadcast: &Broadcast) {
         // A broadcast older than the own last decision was heard before it, or came too late to count.
-        if broadcast.host == self.id || broadcast.at < self.decided || broadcast.at > self.now {
+        if broadcast.host == self.id || broadcast.at < self.term.decided || broadcast.at > self.now
+        {
             return;
         }
-        if let Some(tracks) = &mut self.tracks {
+        if let Some(tracks) = &mut self.picture.tracks {
             let labels = tracks.label(None, &broadcast.objects, false);
             for (_, state) in labelled(&broadcast.objects, &labels) {
-                self.fused.overheard(&state);
+                self.picture.fused.overheard(&state);
             }
         }
         for object in &broadcast.objects {
-            if self.tracks.is_none() {
-                self.fused.overheard(object);
+            if self.picture.tracks.is_none() {
+                self.picture.fused.overheard(object);
             }
             if object.sensed_at >= broadcast.cycle_start
                 && let Some(cell) = Cell::containing(object.position, self.parameters.cell_m)
-                && let Some(at) = self.window.index(cell)
+                && let Some(at) = self.term.window.index(cell)
             {
-                self.overheard.push(at);
+                self.picture.overheard.push(at);
             }
         }
     }
@@ -426,21 +481,34 @@ impl<P: Policy> Host<P> {
     fn serve(&mut self, slot: Instant) {
         let cycle_start = slot - Duration::from_seconds(self.parameters.decision_phase_s);
         self.forget();
-        self.fused.gather(
+        self.picture.fused.gather(
             &self.parameters,
             self.id,
-            self.own.position,
+            self.own.state.position,
             cycle_start,
             self.now,
         );
         self.count_reports(cycle_start);
-        self.assess_risk();
-        self.overheard.sort_unstable();
-        self.overheard.dedup();
-        self.links.age(self.now);
-        let speech = self.decide(cycle_start);
-        self.overheard.clear();
-        self.broadcast(cycle_start, speech);
+        if self.looks_at_paths() {
+            self.predict();
+            self.assess_risk();
+        } else {
+            self.risk.reset(self.term.window.len());
+        }
+        self.picture.overheard.sort_unstable();
+        self.picture.overheard.dedup();
+        self.channel.links.age(self.now);
+        let plan = self.plan(cycle_start);
+        self.picture.overheard.clear();
+        self.broadcast(cycle_start, plan);
+    }
+
+    /// Somebody looks at where others are about to drive.
+    fn looks_at_paths(&self) -> bool {
+        let factors = &self.rules.factors;
+        self.choice.hints.paths
+            || self.choice.hints.coverage == Coverage::Weighed
+                && (factors.risk || factors.timeliness)
     }
 
     /// Lets go of who is gone.
@@ -449,300 +517,208 @@ impl<P: Policy> Host<P> {
         let now = self.now;
         self.members
             .retain(|_, member| now.since(member.heard_at) <= soft_state);
-        if let Some(tracks) = &mut self.tracks {
+        if let Some(tracks) = &mut self.picture.tracks {
             tracks.forget(now, soft_state);
         }
-        let gone: Vec<AgentId> = self
-            .contributors
-            .iter()
-            .copied()
-            .filter(|&id| !self.members.get(id).is_some_and(|m| self.in_scope(m)))
-            .collect();
+        let (own, footprint_m) = (self.own.state.position, self.parameters.footprint_m);
+        let stays = |id: AgentId| {
+            let member = self.members.get(id);
+            member.is_some_and(|member| member.is_within(own, footprint_m))
+        };
+        let contributors = self.contributors.iter().copied();
+        let gone: Vec<AgentId> = contributors.filter(|&id| !stays(id)).collect();
         for id in gone {
             self.contributors.retain(|&held| held != id);
-            self.without.remove(id);
-            self.epoch = self.epoch.wrapping_add(1);
-            self.outputs.push_back(Output::Event(Event::Dropped(id)));
+            self.term.epoch = self.term.epoch.wrapping_add(1);
+            self.outbox
+                .outputs
+                .push_back(Output::Event(Event::Dropped(id)));
         }
-    }
-
-    fn in_scope(&self, member: &Member) -> bool {
-        member.state.position.distance(self.own.position) <= self.parameters.footprint_m
+        self.maps.keep(&self.contributors);
     }
 
     /// Notes which contributors' reports of this cycle were decoded, and what they added.
     fn count_reports(&mut self, cycle_start: Instant) {
+        let mut bytes = 0.0;
         for &id in &self.contributors {
             if let Some(member) = self.members.get_mut(id) {
                 let decoded = member.reports.at.is_some_and(|at| at >= cycle_start);
                 member.reports.history.push(0, decoded);
                 if decoded {
-                    member.reports.broadcast_bytes = Some(self.fused.share(id));
+                    member.reports.broadcast_bytes = Some(self.picture.fused.share(id));
+                    bytes += self.parameters.report_bytes(member.reports.objects as f64);
                 }
+            }
+        }
+        self.choice.asked.count(self.contributors.len(), bytes);
+    }
+
+    /// Finds where everyone in scope is about to drive, by its newest beacon.
+    fn predict(&mut self) {
+        let (own, p) = (self.own.state, &self.parameters);
+        let road_map = self.road_map.as_deref();
+        map::path_ahead(road_map, &own, p.cell_m, &mut self.own.path);
+        for (_, member) in self.members.iter_mut() {
+            if member.path_of != Some(member.heard_at)
+                && member.is_within(own.position, p.footprint_m)
+            {
+                member.path_of = Some(member.heard_at);
+                map::path_ahead(road_map, &member.state, p.cell_m, &mut member.path);
             }
         }
     }
 
     fn assess_risk(&mut self) {
-        self.risk.reset(self.window.len());
-        let mut cells = core::mem::take(&mut self.buffers.path);
-        let mut add = |risk: &mut RiskMap, speed: f64, path: &[PathCell]| {
+        self.risk.reset(self.term.window.len());
+        let cells = &mut self.buffers.path;
+        let mut add = |speed: f64, path: &[PathCell]| {
             cells.clear();
-            cells.extend(
-                path.iter()
-                    .filter_map(|p| Some((self.window.index(p.cell)?, p.weight))),
-            );
-            risk.add(self.parameters.reaction_deadline_s(speed.abs()), &cells);
+            let inside = |p: &PathCell| Some((self.term.window.index(p.cell)?, p.weight));
+            cells.extend(path.iter().filter_map(inside));
+            let deadline_s = self.parameters.reaction_deadline_s(speed.abs());
+            self.risk.add(deadline_s, cells);
         };
-        add(&mut self.risk, self.own.speed, &self.own_path);
-        let footprint_m = self.parameters.footprint_m;
+        let own = &self.own;
+        add(own.state.speed, &own.path);
         for (_, member) in self.members.iter() {
-            if member.state.position.distance(self.own.position) <= footprint_m {
-                add(&mut self.risk, member.state.speed, &member.path);
+            if member.is_within(own.state.position, self.parameters.footprint_m) {
+                add(member.state.speed, &member.path);
             }
         }
         self.risk.finish();
-        self.buffers.path = cells;
     }
 
-    fn decide(&mut self, cycle_start: Instant) -> Speech {
-        let parameters = &self.parameters;
-        let mut buffers = core::mem::take(&mut self.buffers);
-        let mut costs = core::mem::take(&mut self.costs);
-        let cells = &mut buffers.cells;
-        cells.clear();
-        let mut scope: Vec<ScopeMember<'_>> = Vec::with_capacity(self.members.len() + 1);
-        // Each of them with its view, as a part of `cells`.
-        let mut views: Vec<(&Member, Range<usize>)> = Vec::with_capacity(self.members.len());
-        let mut delivery = 0.0;
-        for (id, member) in self.members.iter().filter(|(_, m)| self.in_scope(m)) {
-            let interval = Duration::from_seconds(parameters.beacon_interval_s(member.state.speed));
-            let beacon_share = member.beacon_share(self.now, interval, parameters.beacon_window);
-            delivery += beacon_share;
-            scope.push(ScopeMember {
-                id,
-                state: &member.state,
-                heard_at: member.heard_at,
-                beacon_share,
-                path: &member.path,
-            });
-            let begin = cells.len();
-            member.view(&self.window, cells);
-            views.push((member, begin..cells.len()));
-        }
-        let cells = &*cells;
-        // The channel is reciprocal: how well members are heard tells how well they hear.
-        let delivery = if scope.is_empty() {
-            1.0
-        } else {
-            delivery / scope.len() as f64
+    /// Works out what everyone is worth and costs, asks the policy, and grants what the bounds allow.
+    fn plan(&mut self, cycle_start: Instant) -> Speech {
+        let Buffers {
+            cells,
+            priors,
+            costs,
+            ..
+        } = &mut self.buffers;
+        let (parameters, own) = (&self.parameters, &self.own);
+        let here = own.state.position;
+        let scope = Scope::new(
+            parameters,
+            &self.term.window,
+            here,
+            &self.members,
+            self.now,
+            cells,
+        );
+        let counted = self
+            .picture
+            .last_broadcast
+            .counted(parameters.broadcast_counts);
+        let assessment = Assessment {
+            parameters,
+            tile: self.term.tile,
+            cycle_start,
+            counted,
         };
-
-        // Contributors are in scope, and both go by ascending id.
-        let mut held: Vec<(AgentId, &Member, &[u32])> = Vec::with_capacity(self.contributors.len());
-        let mut at = 0;
-        for &id in &self.contributors {
-            at += scope[at..].iter().take_while(|s| s.id < id).count();
-            if scope.get(at).is_some_and(|s| s.id == id) {
-                let (member, view) = &views[at];
-                held.push((id, member, &cells[view.clone()]));
-            }
-        }
-        let priors = &mut buffers.priors;
-        priors.clear();
-        for &(id, _, cells) in &held {
-            if let Some(without) = self.without.get(id) {
-                without.read(&self.map, cells, priors);
-            }
-        }
-        let mut priors = &priors[..];
-
-        // The last map serves for contributors not yet heard; candidates are judged by the new one.
-        let counted = self.last_broadcast.counted(parameters.broadcast_counts);
-        costs.begin(parameters, &self.fused, &self.window, counted);
-        if held.iter().any(|(_, member, _)| member.reports.is_new()) {
-            costs.weigh(&self.map);
-        }
-        let mut mean_report = None;
-        let mut contributors = Vec::with_capacity(held.len());
-        for &(id, member, cells) in &held {
-            let reports = &member.reports;
-            let [visible, new] = if reports.is_new() {
-                costs.objects_in(cells)
-            } else {
-                [0.0; 2]
-            };
-            let report_bytes = match reports.at {
-                Some(_) => parameters.report_bytes(reports.objects as f64),
-                None => parameters.report_bytes(visible),
-            };
-            let (sum, count) = mean_report.unwrap_or((0.0, 0.0));
-            if reports.at.is_some() {
-                mean_report = Some((sum + report_bytes, count + 1.0));
-            }
-            let listed = reports
-                .broadcast_bytes
-                .unwrap_or(new * parameters.object_bytes)
-                * counted.listed_share;
-            let prior_without = self.without.get(id).map(|_| {
-                let (own, rest) = priors.split_at(cells.len());
-                priors = rest;
-                own
-            });
-            contributors.push(AdmissionContributor {
-                id,
-                cells,
-                decoded: reports.at.is_some_and(|at| at >= cycle_start),
-                decoded_fraction: reports
-                    .history
-                    .share(parameters.report_window, 0)
-                    .unwrap_or(0.0),
-                report_bytes,
-                broadcast_bytes: listed + parameters.contributor_bytes,
-                prior_without,
-            });
-        }
-        let least_report = mean_report.map_or(0.0, |(sum, count)| sum / count);
+        costs.begin(parameters, &self.picture.fused, &self.term.window, counted);
+        let held = scope.some(&self.contributors);
+        let contributors = assessment.contributors(&held, &self.maps, costs, priors);
         let problem = AdmissionProblem {
-            price: self.price.value(),
+            price: self.channel.price.value(),
             broadcast_base_bytes: costs.base_bytes,
-            broadcast_delivery: delivery,
-            prior: &self.map,
+            broadcast_delivery: scope.delivery,
+            prior: self.maps.map(),
             rho: self.risk.rho(),
             deadline_s: self.risk.deadline_s(),
-            host_cells: &self.own_cells,
-            overheard: &self.overheard,
+            host_cells: &own.cells,
+            overheard: &self.picture.overheard,
             contributors: &contributors,
             candidates: &[],
         };
-        self.admission.fuse(&self.rules, &problem);
-        costs.weigh(self.admission.map());
-
-        let mut candidates = Vec::with_capacity(scope.len());
-        for (s, (_, view)) in scope.iter().zip(&views) {
-            let in_tile = || Tile::containing(s.state.position, parameters.tile_m);
-            if self.contributors.binary_search(&s.id).is_ok()
-                || (parameters.candidates_in_tile_only && in_tile() != Some(self.tile))
-            {
-                continue;
-            }
-            let cells = &cells[view.clone()];
-            let [visible, new] = costs.objects_in(cells);
-            candidates.push(AdmissionCandidate {
-                id: s.id,
-                cells,
-                decoded_fraction: s.beacon_share,
-                report_bytes: parameters.report_bytes(visible).max(least_report),
-                broadcast_bytes: new * parameters.object_bytes * counted.listed_share
-                    + parameters.contributor_bytes,
-            });
+        if self.choice.hints.coverage == Coverage::Ignored {
+            costs.weigh(self.maps.map());
+        } else {
+            self.choice.admission.fuse(&self.rules, &problem);
+            costs.weigh(self.choice.admission.map());
         }
+        let candidates = assessment.candidates(&scope, &self.contributors, costs);
         let problem = AdmissionProblem {
             candidates: &candidates,
             ..problem
         };
         let soft_state = Duration::from_seconds(parameters.soft_state_s);
-        let reports: Vec<LastReport<'_>> = scope
-            .iter()
-            .zip(&views)
-            .filter_map(|(s, (member, _))| {
-                let reports = &member.reports;
-                let at = reports.at.filter(|&at| self.now.since(at) <= soft_state)?;
-                Some(LastReport {
-                    sender: s.id,
-                    at,
-                    sensed_at: reports.sensed_at.unwrap_or(at),
-                    objects: &reports.ids,
-                })
-            })
-            .collect();
-        let own = ScopeMember {
-            id: self.id,
-            state: &self.own,
-            heard_at: self.now,
-            beacon_share: 1.0,
-            path: &self.own_path,
-        };
-        let at = scope.partition_point(|s| s.id < self.id);
-        scope.insert(at, own);
-        let known = if self.policy.looks_at_known() {
-            self.fused.known(parameters, self.id, cycle_start, self.now)
-        } else {
-            Vec::new()
-        };
-        let plan = self.policy.plan(
-            &View {
-                now: self.now,
-                host: self.id,
-                tile: self.tile,
-                window: &self.window,
-                rules: &self.rules,
-                problem: &problem,
-                scope: &scope,
-                objects: self.fused.fresh(),
-                parameters,
-                cycle_start,
-                known: &known,
-                reports: &reports,
-                links: &self.links,
-                occupancy: self.occupancy,
-                refresh: self.fused.refresh_due(parameters, self.now),
-                map: self.map_data.as_deref(),
+        let view = View {
+            now: self.now,
+            host: self.id,
+            tile: self.term.tile,
+            window: &self.term.window,
+            rules: &self.rules,
+            problem: &problem,
+            scope: &scope.with_host(self.id, own, self.now),
+            objects: self.picture.fused.fresh(),
+            parameters,
+            cycle_start,
+            known: &match self.choice.hints.known {
+                true => self
+                    .picture
+                    .fused
+                    .known(parameters, self.id, cycle_start, self.now),
+                false => Vec::new(),
             },
-            &mut self.admission,
-        );
-
+            reports: &scope.reports(self.now, soft_state),
+            links: &self.channel.links,
+            occupancy: self.channel.occupancy,
+            refresh: self.picture.fused.refresh_due(parameters, self.now),
+            map: self.road_map.as_deref(),
+        };
+        let plan = self.choice.policy.plan(&view, &mut self.choice.admission);
+        if let Some(witness) = &mut self.choice.witness {
+            witness.planned(&view, self.choice.policy.explanation());
+        }
+        let (reporters, binding) = (plan.reporters, plan.binding);
+        let asks = (plan.content, plan.requested);
+        let room = Room {
+            bytes: self.rules.room_bytes(),
+            fresh_bytes: problem.broadcast_base_bytes,
+        };
+        let fused = &mut self.picture.fused;
+        let speech = Speech::compose(parameters, room, asks, plan.repeat, fused, self.now);
+        let (granted, decision) = Bounds {
+            rules: &self.rules,
+            base_bytes: speech.base_bytes,
+            present: &self.contributors,
+            cost: speech.cost(parameters, &problem, &self.choice.asked),
+        }
+        .grant(reporters, binding);
         // The maps of this cycle, of the set as it was.
         let decay = self.rules.decay();
-        for contributor in &contributors {
-            if let Some(map) = self.without.get_mut(contributor.id)
-                && let Some(before) = contributor.prior_without
-            {
-                let spare = &mut buffers.without;
-                map.age(&self.admission, decay, contributor, before, spare);
-            }
-        }
-        self.map.clear();
-        let map = self.admission.map().iter();
-        self.map.extend(map.map(|&m| without_trace(m)));
-        self.buffers = buffers;
-        self.costs = costs;
+        self.maps
+            .advance(&self.choice.admission, decay, &contributors);
+        self.settle(granted, decision);
+        speech
+    }
 
-        let before = core::mem::take(&mut self.contributors);
-        self.contributors.clone_from(&before);
-        policy::apply(&mut self.contributors, &plan);
-        let held = &self.contributors;
-        self.without.retain(|id, _| held.binary_search(&id).is_ok());
-        for &id in held {
+    /// The contributor set is now `granted`.
+    fn settle(&mut self, granted: Vec<AgentId>, decision: Decision) {
+        let before = core::mem::replace(&mut self.contributors, granted);
+        self.maps.keep(&self.contributors);
+        for &id in &self.contributors {
             if before.binary_search(&id).is_err() {
-                if self.policy.weighs_coverage() {
-                    self.without.insert(id, MapWithout::default());
-                }
+                self.maps.admit(id);
                 // Its record begins anew with its admission.
                 if let Some(member) = self.members.get_mut(id) {
                     member.reports.history = members::History::default();
                 }
             }
         }
-        let changes = u32::try_from(plan.decision.changes.len()).unwrap_or(u32::MAX);
-        self.epoch = self.epoch.wrapping_add(changes);
-        self.outputs
-            .push_back(Output::Event(Event::Decided(plan.decision)));
-        Speech {
-            content: plan.content,
-            requested: plan.requested,
-            repeat: plan.repeat,
-        }
+        let changes = u32::try_from(decision.changes.len()).unwrap_or(u32::MAX);
+        self.term.epoch = self.term.epoch.wrapping_add(changes);
+        self.outbox
+            .outputs
+            .push_back(Output::Event(Event::Decided(decision)));
     }
 
     fn broadcast(&mut self, cycle_start: Instant, speech: Speech) {
-        let listing = match &speech.repeat {
-            Repeat::Fresh => self.fused.list(&self.parameters, self.now),
-            Repeat::Picked(ids) => self.fused.list_picked(&self.parameters, ids, self.now),
-        };
+        let listing = speech.listing;
         let content = self.parameters.broadcast_content;
-        let listable = self.fused.listable(content).count();
-        self.last_broadcast = LastBroadcast {
+        let listable = self.picture.fused.listable(content).count();
+        self.picture.last_broadcast = LastBroadcast {
             listed_share: match listable {
                 0 => 1.0,
                 n => listing.objects.len() as f64 / n as f64,
@@ -751,13 +727,13 @@ impl<P: Policy> Host<P> {
         };
         let broadcast = Broadcast {
             host: self.id,
-            tile: self.tile,
+            tile: self.term.tile,
             at: self.now,
-            position: self.own.position,
-            sequence: self.sequence,
-            epoch: self.epoch,
-            tenure: self.now.since(self.in_office_since),
-            price: self.price.value(),
+            position: self.own.state.position,
+            sequence: self.term.sequence,
+            epoch: self.term.epoch,
+            tenure: self.now.since(self.term.in_office_since),
+            price: self.channel.price.value(),
             cycle_start,
             contributors: self.contributors.clone(),
             lease: Duration::from_seconds(self.parameters.lease_s),
@@ -768,8 +744,9 @@ impl<P: Policy> Host<P> {
             withdrawn: listing.withdrawn,
             unchanged_since: listing.unchanged_since,
         };
-        self.sequence = self.sequence.wrapping_add(1);
-        self.outputs
+        self.term.sequence = self.term.sequence.wrapping_add(1);
+        self.outbox
+            .outputs
             .push_back(Output::Transmit(Message::Broadcast(broadcast)));
     }
 }
@@ -789,11 +766,4 @@ fn labelled<'a>(
             },
         ))
     })
-}
-
-/// What a plan says of the broadcast.
-struct Speech {
-    content: Content,
-    requested: Vec<ObjectId>,
-    repeat: Repeat,
 }

@@ -8,6 +8,9 @@
 //! `std`. Time comes in as integer microseconds, messages come in and go out as values, so the same code runs in a
 //! simulator and in an on-board unit.
 //!
+//! Begin with [`Participant`], which is a vehicle, and [`Profile`], which is what it is like. Write a [`Policy`] to choose
+//! otherwise than the letter does.
+//!
 #![doc = include_str!("../README.md")]
 #![no_std]
 
@@ -20,29 +23,37 @@ pub mod beacons;
 pub mod contributor;
 pub mod demand;
 pub mod digest;
-pub mod election;
+mod ears;
 pub mod grid;
 pub mod host;
-pub mod ids;
+mod ids;
+pub mod knowledge;
 pub mod link;
 pub mod listener;
 pub mod map;
 pub mod messages;
+pub mod office;
 pub mod parameters;
-pub mod participant;
+mod participant;
 pub mod policy;
-pub mod price;
-pub mod risk;
-pub mod role;
+mod price;
+mod profile;
+mod risk;
+mod role;
 #[cfg(feature = "snapshot")]
 pub mod snapshot;
 mod sorted;
-pub mod time;
-pub mod timeliness;
+mod time;
+mod timeliness;
 
 pub use digest::CoverageDigest;
 pub use grid::{Cell, Position, Tile, Velocity, Window};
 pub use ids::{AgentId, ObjectId};
+pub use map::RoadMap;
+pub use messages::{AgentState, Beacon, Broadcast, Message, ObjectState, Report, Size};
 pub use parameters::Parameters;
+pub use participant::Participant;
+pub use policy::Policy;
+pub use profile::{PolicyMaker, Profile};
 pub use role::{Event, Input, Output};
 pub use time::{Duration, Instant};

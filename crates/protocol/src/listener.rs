@@ -44,6 +44,8 @@ pub struct Listener {
     now: Instant,
     known: SortedMap<ObjectId, Known>,
     hosts: SortedMap<AgentId, Followed>,
+    /// Nothing held is older than this.
+    oldest: Instant,
     events: VecDeque<Event>,
     wake_told: Option<Instant>,
 }
@@ -69,6 +71,7 @@ impl Listener {
             now: Instant::from_micros(i64::MIN),
             known: SortedMap::default(),
             hosts: SortedMap::default(),
+            oldest: Instant::from_micros(i64::MAX),
             events: VecDeque::new(),
             wake_told: None,
         }
@@ -84,7 +87,7 @@ impl Listener {
                 }
             }
             Input::Beacon(beacon) => {
-                self.learn(&ObjectState::of_sender(beacon), LearnedFrom::Beacon)
+                self.learn(&ObjectState::of_sender(beacon), LearnedFrom::Beacon);
             }
             Input::Report(report) => {
                 for state in &report.objects {
@@ -97,9 +100,14 @@ impl Listener {
         self.expire();
     }
 
+    /// What became known, or is known no longer.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
     /// Events, then when to wake up next.
     pub fn poll_output(&mut self) -> Option<Output> {
-        if let Some(event) = self.events.pop_front() {
+        if let Some(event) = self.poll_event() {
             return Some(Output::Event(event));
         }
         let oldest = self
@@ -143,6 +151,7 @@ impl Listener {
             state: *state,
             source,
         };
+        self.oldest = self.oldest.min(state.sensed_at);
         let (held, new) = self.known.get_or_insert_with(state.id, || offered);
         if new {
             self.events.push_back(Event::Appeared(state.id));
@@ -165,6 +174,7 @@ impl Listener {
             }
             return;
         }
+        self.oldest = self.oldest.min(broadcast.at);
         let unbroken = !new && broadcast.sequence == host.sequence.wrapping_add(1);
         if broadcast.full || !unbroken {
             host.listed.clear();
@@ -195,23 +205,36 @@ impl Listener {
         }
     }
 
+    /// Lets go of what is too old; looks at all that is held only when something may be.
     fn expire(&mut self) {
+        if self.now.since(self.oldest) <= self.soft_state {
+            return;
+        }
         let Self {
             known,
             hosts,
             events,
             now,
             soft_state,
+            oldest,
             ..
         } = self;
+        *oldest = Instant::from_micros(i64::MAX);
+        let mut recent = |at: Instant| {
+            let recent = now.since(at) <= *soft_state;
+            if recent {
+                *oldest = at.min(*oldest);
+            }
+            recent
+        };
         known.retain(|object, known| {
-            let keep = now.since(known.state.sensed_at) <= *soft_state;
+            let keep = recent(known.state.sensed_at);
             if !keep {
                 events.push_back(Event::Expired(object));
             }
             keep
         });
-        hosts.retain(|_, host| now.since(host.at) <= *soft_state);
+        hosts.retain(|_, host| recent(host.at));
     }
 }
 

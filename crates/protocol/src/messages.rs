@@ -153,7 +153,7 @@ pub enum Content {
     AllVisible,
     /// Only those of which it has heard no beacon within the soft-state time; nothing is sent where none is left.
     SilentOnly,
-    /// Those that somebody nearby needs, as far as the contributor can tell ([`crate::demand::content`]); nothing is sent
+    /// Those that somebody nearby needs, as far as the contributor can tell ([`crate::knowledge`]); nothing is sent
     /// where none is left.
     Demanded,
     /// As before, but of objects that beacon only those that the host names.

@@ -1,13 +1,15 @@
 //! Who reports in the next cycle: the decision that host-side policies differ in.
 //!
-//! A [`Host`](crate::host::Host) gathers what it knows into a [`View`] and asks its [`Policy`] for a [`Plan`]. The letter's
-//! protocol is [`ConditionalCoverage`]; its ablations are masks on the score. Others (random choice, choice by demand) see
-//! the same view and obey the same hard bounds, so that they differ in nothing but the choice.
+//! A [`Host`](crate::host::Host) gathers what it knows into a [`View`] and asks its [`Policy`] for a [`Plan`]: whom it wants to
+//! report, and what. The host works out the airtime and grants what its bounds allow (allowance, cycle time, quota, scope), for
+//! every policy alike, and says what it cut. The letter's protocol is [`ConditionalCoverage`]; its ablations are masks on the
+//! score. Others (random choice, choice by demand) see the same view, so that they differ in nothing but the choice.
 
 use alloc::vec::Vec;
 
-use crate::admission::{Admission, AdmissionProblem, Decision, Rules};
+use crate::admission::{Admission, AdmissionProblem, Binding, Change, Decision, Rules};
 use crate::demand::associate::Accuracy;
+use crate::demand::select::{DemandProblem, Selection};
 use crate::grid::{Tile, Window};
 use crate::ids::{AgentId, ObjectId};
 use crate::link::LinkQuality;
@@ -19,6 +21,7 @@ use crate::time::Instant;
 /// What a host knows when it plans the next cycle. Nothing in it comes from anywhere but decoded messages, own sensing and
 /// the map that the host carries.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct View<'a> {
     /// The present.
     pub now: Instant,
@@ -41,7 +44,7 @@ pub struct View<'a> {
     /// The beginning of the present cycle.
     pub cycle_start: Instant,
     /// Everything the host knows of, fresh or not, near or not, at most one soft-state time old; by ascending id, the host
-    /// not included. Only for policies that [look at it](Policy::looks_at_known).
+    /// not included. Only for policies that [look at it](Hints::known).
     pub known: &'a [KnownObject],
     /// The last decoded report of everyone in the service scope that sent any within the soft-state time, by ascending id.
     pub reports: &'a [LastReport<'a>],
@@ -106,7 +109,7 @@ pub struct ScopeMember<'a> {
     pub heard_at: Instant,
     /// Share of its recent beacons that the host decoded.
     pub beacon_share: f64,
-    /// Its predicted path, as far as the caller gave one.
+    /// Its predicted path, where somebody looks at paths ([`Hints::paths`]).
     pub path: &'a [PathCell],
 }
 
@@ -121,11 +124,13 @@ pub struct HeldObject {
     pub announced: bool,
 }
 
-/// What a policy wants of the next cycle.
+/// What a policy wants of the next cycle. The host grants it as far as its bounds allow.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// The changes of the contributor set and what bound them.
-    pub decision: Decision,
+    /// Who shall report.
+    pub reporters: Reporters,
+    /// What kept the policy from wanting more; the host says so where one of its bounds did.
+    pub binding: Binding,
     /// What contributors are asked to report.
     pub content: Content,
     /// Objects that beacon and are asked for nonetheless; only with [`Content::Requested`].
@@ -134,16 +139,34 @@ pub struct Plan {
     pub repeat: Repeat,
 }
 
+/// Whom a policy wants to report in the next cycle.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Reporters {
+    /// Changes of the present set, in this order.
+    Changes(Vec<Change>),
+    /// The whole set, the most wanted first: the host takes them in this order, and passes over whoever does not fit. Who is
+    /// not named reports no longer.
+    Ranking(Vec<AgentId>),
+}
+
 impl Plan {
     /// A plan that says only who reports: the rest is by the parameters.
     #[must_use]
-    pub fn of(decision: Decision, parameters: &Parameters) -> Self {
+    pub fn new(reporters: Reporters, binding: Binding, parameters: &Parameters) -> Self {
         Self {
-            decision,
+            reporters,
+            binding,
             content: parameters.content(),
             requested: Vec::new(),
             repeat: Repeat::Fresh,
         }
+    }
+
+    /// The changes of a decision.
+    #[must_use]
+    pub fn of(decision: Decision, parameters: &Parameters) -> Self {
+        let changes = Reporters::Changes(decision.changes);
+        Self::new(changes, decision.binding, parameters)
     }
 }
 
@@ -153,36 +176,94 @@ pub enum Repeat {
     /// All that are fresh at the host, as the parameters have it.
     #[default]
     Fresh,
-    /// Of the fresh ones only these, by ascending id. Objects listed before stay listed while they are fresh and unchanged,
-    /// until the next full refresh.
+    /// Of the fresh ones only these, the most wanted first. Objects listed before stay listed while they are fresh and
+    /// unchanged, until the next full refresh.
     Picked(Vec<ObjectId>),
+}
+
+/// What a policy looks at; what it does not, the host need not work out. Begin with one of the constants, and change what
+/// differs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Hints {
+    /// What it needs of the coverage map.
+    pub coverage: Coverage,
+    /// It looks at [`View::known`], which is empty otherwise.
+    pub known: bool,
+    /// It looks at predicted paths or at the risk that follows from them. For [`Coverage::Weighed`] the factors that count in
+    /// the score say the same.
+    pub paths: bool,
+    /// How positions are to be associated where perceived objects are told apart by them; none where the ids in messages are to
+    /// be believed, as in the letter.
+    pub association: Option<Accuracy>,
+}
+
+/// What a policy needs of the coverage map.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Coverage {
+    /// Nothing: no map is made, and candidates' views tell nothing of what their reports would add.
+    Ignored,
+    /// The map, as far as it tells what candidates would cost.
+    Priced,
+    /// The map, and that without each contributor.
+    Weighed,
+}
+
+impl Hints {
+    /// Everything that there is to see; ids are believed.
+    pub const ALL: Self = Self {
+        coverage: Coverage::Weighed,
+        known: true,
+        paths: true,
+        association: None,
+    };
+
+    /// As Algorithm 1: coverage, and risk where it counts.
+    pub const SCORE: Self = Self {
+        known: false,
+        paths: false,
+        ..Self::ALL
+    };
+
+    /// What candidates cost, and nothing else.
+    pub const COSTS: Self = Self {
+        coverage: Coverage::Priced,
+        ..Self::SCORE
+    };
+
+    /// Everything but coverage.
+    pub const NO_COVERAGE: Self = Self {
+        coverage: Coverage::Ignored,
+        ..Self::ALL
+    };
 }
 
 /// Chooses who reports in the next cycle. It can go to another thread, so that many hosts may be simulated side by side.
 pub trait Policy: Send {
     /// Plans the next cycle.
     ///
-    /// `admission` has fused the map of `view.problem` ([`Admission::fuse`]); a policy may decide with it
-    /// ([`Admission::decide_fused`]), read its map, or leave it alone. The plan must keep the hard bounds of `view.rules`
-    /// unless the broadcast alone breaks them, change only agents of `view.problem`, and depend on nothing but its
-    /// arguments and the policy's own parameters.
+    /// `admission` has fused the map of `view.problem` ([`Admission::fuse`]) where the policy looks at coverage; it may decide
+    /// with it ([`Admission::decide_fused`]), read its map, or leave it alone. The plan must depend on nothing but the
+    /// arguments and the policy's own parameters. It need not keep any bound: the host does.
     fn plan(&mut self, view: &View<'_>, admission: &mut Admission) -> Plan;
 
-    /// The policy looks at coverage: the host keeps a map without each contributor for it. Default true.
-    fn weighs_coverage(&self) -> bool {
-        true
+    /// What it looks at. Asked once, when a host takes office.
+    fn hints(&self) -> Hints {
+        Hints::ALL
     }
 
-    /// The policy looks at [`View::known`], which is empty otherwise. Default true.
-    fn looks_at_known(&self) -> bool {
-        true
-    }
-
-    /// How positions are to be associated where perceived objects are told apart by them; none where the ids in messages
-    /// are to be believed. Default none, as in the letter.
-    fn association(&self) -> Option<Accuracy> {
+    /// What the last plan was chosen from, and why, for those who want to know.
+    fn explanation(&self) -> Option<Explanation<'_>> {
         None
     }
+}
+
+/// Why a plan is what it is, where that is not told by the view.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub enum Explanation<'a> {
+    /// Choice by demand: who needs what and who could tell it, and what was picked.
+    Demand(&'a DemandProblem, &'a Selection),
 }
 
 /// The letter's policy: admit whose timely, new, risk-relevant view is worth its airtime.
@@ -197,8 +278,8 @@ impl Policy for ConditionalCoverage {
         )
     }
 
-    fn looks_at_known(&self) -> bool {
-        false
+    fn hints(&self) -> Hints {
+        Hints::SCORE
     }
 }
 
@@ -207,29 +288,11 @@ impl<P: Policy + ?Sized> Policy for alloc::boxed::Box<P> {
         (**self).plan(view, admission)
     }
 
-    fn weighs_coverage(&self) -> bool {
-        (**self).weighs_coverage()
+    fn hints(&self) -> Hints {
+        (**self).hints()
     }
 
-    fn looks_at_known(&self) -> bool {
-        (**self).looks_at_known()
-    }
-
-    fn association(&self) -> Option<Accuracy> {
-        (**self).association()
-    }
-}
-
-/// The contributor set that a plan leads to, by ascending id.
-pub(crate) fn apply(contributors: &mut Vec<AgentId>, plan: &Plan) {
-    use crate::admission::Action;
-    for change in &plan.decision.changes {
-        match (change.action, contributors.binary_search(&change.id)) {
-            (Action::Admit, Err(at)) => contributors.insert(at, change.id),
-            (Action::Remove, Ok(at)) => {
-                contributors.remove(at);
-            }
-            _ => {}
-        }
+    fn explanation(&self) -> Option<Explanation<'_>> {
+        (**self).explanation()
     }
 }

@@ -5,7 +5,7 @@
 /// `price <- max(0, price + step (occupancy - target))`, once per beacon interval. The occupancy is what was measured of
 /// the cooperative load (digests, reports, broadcasts), without the mandatory beacons, which no admission can change.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Price {
+pub(crate) struct Price {
     value: f64,
     step: f64,
     target: f64,
@@ -14,7 +14,7 @@ pub struct Price {
 impl Price {
     /// A price that begins at `value`, moves by `step` per update and steers the occupancy to `target`.
     #[must_use]
-    pub fn new(value: f64, step: f64, target: f64) -> Self {
+    pub(crate) fn new(value: f64, step: f64, target: f64) -> Self {
         let value = if value.is_finite() {
             value.max(0.0)
         } else {
@@ -29,12 +29,12 @@ impl Price {
 
     /// The price now.
     #[must_use]
-    pub fn value(&self) -> f64 {
+    pub(crate) fn value(&self) -> f64 {
         self.value
     }
 
     /// One beacon interval with `occupancy` measured; a measurement that is not finite is left out.
-    pub fn update(&mut self, occupancy: f64) {
+    pub(crate) fn update(&mut self, occupancy: f64) {
         let next = self.value + self.step * (occupancy - self.target);
         if next.is_finite() {
             self.value = next.max(0.0);

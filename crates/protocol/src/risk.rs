@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 /// Each member of the service scope adds the weight of every cell on its predicted path: 1 for the path, less for approaches
 /// that conflict with it. A cell's deadline is the mean of the members' reaction deadlines, by the same weights.
 #[derive(Debug, Clone, Default)]
-pub struct RiskMap {
+pub(crate) struct RiskMap {
     rho: Vec<f64>,
     /// Sum of weight x deadline while members are added; the mean after [`finish`](Self::finish).
     deadline_s: Vec<f64>,
@@ -17,7 +17,7 @@ pub struct RiskMap {
 
 impl RiskMap {
     /// Forgets everything; `cells` is the size of the window.
-    pub fn reset(&mut self, cells: usize) {
+    pub(crate) fn reset(&mut self, cells: usize) {
         for cell in self.touched.drain(..) {
             self.rho[cell as usize] = 0.0;
             self.deadline_s[cell as usize] = 0.0;
@@ -28,7 +28,7 @@ impl RiskMap {
 
     /// Adds a member that must react within `deadline_s` seconds: its cells and their weights. Cells beyond the window and
     /// weights that are not positive numbers are passed over.
-    pub fn add(&mut self, deadline_s: f64, cells: &[(u32, f64)]) {
+    pub(crate) fn add(&mut self, deadline_s: f64, cells: &[(u32, f64)]) {
         for &(cell, weight) in cells {
             if weight > 0.0
                 && let Some(rho) = self.rho.get_mut(cell as usize)
@@ -43,7 +43,7 @@ impl RiskMap {
     }
 
     /// Turns the sums of deadlines into means; call once, after the last member.
-    pub fn finish(&mut self) {
+    pub(crate) fn finish(&mut self) {
         for &cell in &self.touched {
             self.deadline_s[cell as usize] /= self.rho[cell as usize];
         }
@@ -51,13 +51,13 @@ impl RiskMap {
 
     /// Risk, cell by cell.
     #[must_use]
-    pub fn rho(&self) -> &[f64] {
+    pub(crate) fn rho(&self) -> &[f64] {
         &self.rho
     }
 
     /// Mean reaction deadline in seconds, cell by cell; 0 where there is no risk.
     #[must_use]
-    pub fn deadline_s(&self) -> &[f64] {
+    pub(crate) fn deadline_s(&self) -> &[f64] {
         &self.deadline_s
     }
 }

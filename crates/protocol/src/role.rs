@@ -1,8 +1,7 @@
-//! The two verbs of every role: what comes in, what goes out.
+//! The two verbs: what comes in, what goes out.
 //!
-//! Each role ([`Host`](crate::host::Host), [`Contributor`](crate::contributor::Contributor),
-//! [`Listener`](crate::listener::Listener), and [`Participant`](crate::participant::Participant), which is all of them) has
-//! `handle_input(now, input)` and `poll_output() -> Option<Output>`. The caller's loop is always the same:
+//! A [`Participant`](crate::Participant), and the [`Host`](crate::host::Host) and [`Listener`](crate::listener::Listener) inside
+//! it, have `handle_input(now, input)` and `poll_output() -> Option<Output>`. The caller's loop is always the same:
 //!
 //! ```text
 //! loop {
@@ -19,11 +18,12 @@
 use crate::admission::Decision;
 use crate::grid::{Cell, Tile};
 use crate::ids::{AgentId, ObjectId};
-use crate::messages::{AgentState, Beacon, Broadcast, Message, ObjectState, PathCell, Report};
+use crate::messages::{AgentState, Beacon, Broadcast, Message, ObjectState, Report};
 use crate::time::Instant;
 
 /// Something that happened. A role passes over what does not concern it.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub enum Input<'a> {
     /// Nothing but the passing of time.
     Tick,
@@ -45,17 +45,11 @@ pub enum Input<'a> {
     /// Cooperative occupancy of the own tile over the last cycle, mandatory beacons left out, as a share of capacity. Given
     /// once per beacon interval.
     Occupancy(f64),
-    /// Where an agent (oneself included) is predicted to drive, each cell once. Replaces what was given before.
-    Path {
-        /// Whose path.
-        agent: AgentId,
-        /// The cells.
-        cells: &'a [PathCell],
-    },
 }
 
 /// Something for the caller to do or to note.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Output {
     /// Send this to everyone in range.
     Transmit(Message),
@@ -67,6 +61,7 @@ pub enum Output {
 
 /// What a role has to tell about itself.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Event {
     /// The host decided: what, and why.
     Decided(Decision),

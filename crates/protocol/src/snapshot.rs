@@ -199,6 +199,8 @@ impl Because {
             Self::Score => "score",
             Self::Allowance => "allowance",
             Self::Cycle => "cycle",
+            Self::Quota => "quota",
+            Self::Scope => "scope",
         }
     }
 }

@@ -14,14 +14,14 @@
 
 /// The timeliness factor for one cycle period and one delivery probability.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Timeliness {
+pub(crate) struct Timeliness {
     cycle_s: f64,
     delivery: f64,
 }
 
 /// The factor as a straight line in the completion time: `P(T) = at + slope (T - from)`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Line {
+pub(crate) struct Line {
     /// The factor at the beginning of the range.
     pub at: f64,
     /// Change per second of completion time; never positive.
@@ -31,13 +31,13 @@ pub struct Line {
 impl Timeliness {
     /// For cycles of `cycle_s` seconds (> 0) and broadcasts decoded with probability `delivery` (0..=1).
     #[must_use]
-    pub fn new(cycle_s: f64, delivery: f64) -> Self {
+    pub(crate) fn new(cycle_s: f64, delivery: f64) -> Self {
         Self { cycle_s, delivery }
     }
 
     /// The chance that information is within `deadline_s`, when a cycle completes after `completion_s` seconds.
     #[must_use]
-    pub fn probability(&self, deadline_s: f64, completion_s: f64) -> f64 {
+    pub(crate) fn probability(&self, deadline_s: f64, completion_s: f64) -> f64 {
         let y = (deadline_s - completion_s) / self.cycle_s;
         if y.is_nan() || y <= 0.0 {
             return 0.0;
@@ -48,7 +48,7 @@ impl Timeliness {
 
     /// The factor over the whole range `from_s..=to_s` of completion times, where it is one straight line there.
     #[must_use]
-    pub fn line(&self, deadline_s: f64, from_s: f64, to_s: f64) -> Option<Line> {
+    pub(crate) fn line(&self, deadline_s: f64, from_s: f64, to_s: f64) -> Option<Line> {
         let first = (deadline_s - from_s) / self.cycle_s;
         let last = (deadline_s - to_s) / self.cycle_s;
         if first.is_nan() || first <= 0.0 {

@@ -525,7 +525,9 @@ proptest! {
     }
 
     #[test]
-    fn with_constant_inputs_the_set_comes_to_rest(situation in situation()) {
+    fn with_constant_inputs_the_set_comes_to_rest(mut situation in situation()) {
+        // On either side of zero, as the letter's: above it, two who see the same take turns for ever.
+        situation.rules.eta_rem = situation.rules.eta_rem.min(-situation.rules.eta_add);
         come_to_rest(situation).map_err(TestCaseError::fail)?;
     }
 }

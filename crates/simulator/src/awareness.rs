@@ -164,17 +164,23 @@ impl BeaconHistory {
 
     /// When `receiver` last heard `sender` in the arm of `lane`, as far back as intervals are kept.
     pub(crate) fn at(&self, sender: u32, receiver: u32, lane: usize) -> Stamp {
-        for interval in &self.intervals {
-            if let Some((stamp, at)) = interval.find(sender, receiver)
-                && interval.masks[at] >> lane & 1 != 0
-            {
-                return stamp;
-            }
-        }
-        0
+        self.each_at(sender, receiver, lane).next().unwrap_or(0)
     }
 
-    /// The same for all lanes of `wanted` at once; 0 for the others.
+    /// When `receiver` heard `sender` in the arm of `lane`, the newest first, as far back as intervals are kept.
+    pub(crate) fn each_at(
+        &self,
+        sender: u32,
+        receiver: u32,
+        lane: usize,
+    ) -> impl Iterator<Item = Stamp> + '_ {
+        self.intervals.iter().filter_map(move |interval| {
+            let (stamp, at) = interval.find(sender, receiver)?;
+            (interval.masks[at] >> lane & 1 != 0).then_some(stamp)
+        })
+    }
+
+    /// The newest for all lanes of `wanted` at once; 0 for the others.
     pub(crate) fn at_each(&self, sender: u32, receiver: u32, mut wanted: u16) -> [Stamp; LANES] {
         let mut newest = [0; LANES];
         for interval in &self.intervals {

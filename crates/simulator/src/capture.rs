@@ -1,8 +1,10 @@
 //! A capture of what a run sent: an observer that writes every message as a frame, byte for byte as on the road.
 //!
-//! - A beacon is a CAM, with the low-frequency container in a station's first one and then every 0.5 s.
-//! - A report is a CPM, or several, with sensor information in a station's first one and then every second.
+//! - A beacon is a CAM, with the low-frequency container where the beacon says so.
+//! - A report is a CPM, or several, with sensor information where the report says so.
 //! - A broadcast is a CPM, or several, with the fused state.
+//!
+//! It has no timing of its own: when containers are due is part of the message, which the size model counts, too.
 //!
 //! Time stamps are those of the simulation, which begins on 2026-01-01 at 00:00 UTC. What was offered to the channel is written, also
 //! where the channel did not carry it. The same run makes the same bytes.
@@ -12,9 +14,9 @@ use std::io::{self, Write};
 
 use covey_its::frame::{PORT_CAM, PORT_CPM, Source, encode_frame};
 use covey_its::pcap::{CaptureTime, Writer};
-use covey_its::{Cpm, CpmOptions, Cpms, EncodeError, ItsTime, Sensor, Wire};
+use covey_its::{Cpm, CpmOptions, Cpms, EncodeError, ItsTime, Numbering, Sensor, Wire};
 use covey_protocol::messages::{AgentState, Message};
-use covey_protocol::{AgentId, Duration, Instant, Tile};
+use covey_protocol::{AgentId, Instant, Tile};
 use thiserror::Error;
 
 use crate::georeference::MapReference;
@@ -22,10 +24,6 @@ use crate::observe::{Observer, StepView};
 
 /// When a run begins: 2026-01-01 00:00:00 UTC, in milliseconds of Unix time.
 const BEGIN_UNIX_MS: i64 = 1_767_225_600_000;
-/// The shortest time between two low-frequency containers (EN 302 637-2).
-const LOW_FREQUENCY: Duration = Duration::from_millis(500);
-/// The shortest time between two sensor information containers (TS 103 324, T_AddSensorInformation).
-const SENSOR_INFORMATION: Duration = Duration::from_millis(1_000);
 /// Sensor type "several, fused" of TS 103 324.
 const FUSED_SENSORS: u8 = 12;
 
@@ -79,16 +77,8 @@ pub struct CaptureCounts {
     pub reports: u64,
     /// Frames with CPMs that are fused states.
     pub fused: u64,
-    /// Objects that a CPM cannot carry (farther than 1310.70 m to a side, or older than 2 s).
+    /// Objects that a CPM cannot carry (farther than 1310.70 m to a side, older than 2 s, or more than there are numbers).
     pub objects_left_out: u64,
-}
-
-/// What is known of a station.
-#[derive(Debug, Clone, Copy, Default)]
-struct Station {
-    state: AgentState,
-    low_frequency: Option<Instant>,
-    sensors: Option<Instant>,
 }
 
 /// Writes what one arm of a run sends. The first error ends the writing; [`Capture::finish`] tells it.
@@ -97,10 +87,12 @@ pub struct Capture<W> {
     writer: Writer<W>,
     reference: MapReference,
     filter: CaptureFilter,
-    sensor: Sensor,
+    options: CpmOptions,
     arm: usize,
     zero: ItsTime,
-    stations: BTreeMap<AgentId, Station>,
+    states: BTreeMap<AgentId, AgentState>,
+    /// The object numbers of those who list objects.
+    numberings: BTreeMap<AgentId, Numbering>,
     counts: CaptureCounts,
     error: Option<CaptureError>,
 }
@@ -120,14 +112,18 @@ impl<W: Write> Capture<W> {
             writer: Writer::new(out)?,
             reference,
             filter,
-            sensor: Sensor {
-                id: 1,
-                kind: FUSED_SENSORS,
-                range: Some((sensor_range_m * 10.0).round().clamp(0.0, 4_095.0) as u16),
+            options: CpmOptions {
+                sensors: vec![Sensor {
+                    id: 1,
+                    kind: FUSED_SENSORS,
+                    range: Some((sensor_range_m * 10.0).round().clamp(0.0, 4_095.0) as u16),
+                }],
+                ..CpmOptions::default()
             },
             arm: 0,
             zero: ItsTime::from_unix_millis(BEGIN_UNIX_MS).unwrap_or_default(),
-            stations: BTreeMap::new(),
+            states: BTreeMap::new(),
+            numberings: BTreeMap::new(),
             counts: CaptureCounts::default(),
             error: None,
         })
@@ -145,7 +141,7 @@ impl<W: Write> Capture<W> {
             return;
         }
         if let Message::Beacon(beacon) = message {
-            self.stations.entry(beacon.sender).or_default().state = beacon.state;
+            self.states.insert(beacon.sender, beacon.state);
         }
         if !self.filter.lets_pass(now, tile, message.sender()) {
             return;
@@ -164,19 +160,10 @@ impl<W: Write> Capture<W> {
         };
         let wire = Wire::new(&self.reference, self.zero);
         let at = CaptureTime(self.zero.to_unix_micros().saturating_add(now.micros()));
-        let station = self.stations.entry(sender).or_default();
-        let due = |last: &mut Option<Instant>, pause: Duration| {
-            let due = last.is_none_or(|last| now.since(last) >= pause);
-            if due {
-                *last = Some(now);
-            }
-            due
-        };
-        let mut options = CpmOptions::default();
+        let state = self.states.get(&sender).copied().unwrap_or_default();
         let cpms: Cpms = match message {
             Message::Beacon(beacon) => {
-                let low = due(&mut station.low_frequency, LOW_FREQUENCY);
-                let cam = wire.cam(beacon, low.then_some(&[])).map_err(refused)?;
+                let cam = wire.cam(beacon, None).map_err(refused)?;
                 let source = Source::of_cam(&cam, wire.its_time(now).map_err(refused)?);
                 let bytes = cam.encode().map_err(refused)?;
                 let frame = encode_frame(&bytes, PORT_CAM, &source).map_err(refused)?;
@@ -184,16 +171,17 @@ impl<W: Write> Capture<W> {
                 return Ok(self.writer.write(at, &frame)?);
             }
             Message::Report(report) => {
-                if due(&mut station.sensors, SENSOR_INFORMATION) {
-                    options.sensors = vec![self.sensor];
-                }
-                wire.report_cpms(report, &station.state, &options)
+                let numbering = self.numberings.entry(sender).or_default();
+                wire.report_cpms(report, &state, &self.options, numbering)
             }
-            Message::Broadcast(broadcast) => wire.broadcast_cpms(broadcast, &options),
+            Message::Broadcast(broadcast) => {
+                let numbering = self.numberings.entry(sender).or_default();
+                wire.broadcast_cpms(broadcast, &self.options, numbering)
+            }
         }
         .map_err(refused)?;
         self.counts.objects_left_out += cpms.left_out as u64;
-        let speed = (station.state.speed * 100.0).round();
+        let speed = (state.speed * 100.0).round();
         let speed = speed.clamp(-16_382.0, 16_382.0) as i16;
         for cpm in &cpms.messages {
             let frame = cpm_frame(cpm, speed).map_err(refused)?;
@@ -233,7 +221,7 @@ impl<W: Write> Observer for Capture<W> {
             .filter(|&(_, &participates)| participates)
         {
             let id = AgentId(u64::from(vehicle.id.0));
-            self.stations.entry(id).or_default().state = self.reference.agent_state(vehicle);
+            self.states.insert(id, self.reference.agent_state(vehicle));
         }
     }
 
@@ -241,7 +229,7 @@ impl<W: Write> Observer for Capture<W> {
         self.error.is_none()
     }
 
-    fn message(&mut self, arm: usize, now: Instant, tile: Option<Tile>, message: &Message) {
+    fn message(&mut self, arm: usize, now: Instant, tile: Option<Tile>, message: &Message, _: u32) {
         if arm == self.arm {
             Self::message(self, now, tile, message);
         }
@@ -289,16 +277,18 @@ mod tests {
         }
     }
 
+    /// A beacon, with a low-frequency container every 0.5 s.
     fn beacon(id: u64, at: Instant) -> Message {
         Message::Beacon(Beacon {
             sender: AgentId(id),
             at,
             state: state(id as f64),
             digest: CoverageDigest::new(vec![Cell::new(1, 2)]).ok(),
-            low_frequency: false,
+            low_frequency: at.micros() % 500_000 == 0,
         })
     }
 
+    /// A report, with sensor information every second.
     fn report(id: u64, at: Instant, objects: u64) -> Message {
         Message::Report(Report {
             sender: AgentId(id),
@@ -313,7 +303,7 @@ mod tests {
                     confidence: Confidence::FULL,
                 })
                 .collect(),
-            sensor_information: false,
+            sensor_information: at.micros() % 1_000_000 == 0,
         })
     }
 
@@ -334,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_true_and_containers_come_when_they_are_due() {
+    fn times_are_true_and_containers_are_where_messages_have_them() {
         let frames = two_seconds(CaptureFilter::default());
         assert_eq!(frames.len(), 2 * (20 + 10));
         let times: Vec<i64> = frames.iter().map(|&(at, _)| at / 1_000).collect();
@@ -405,7 +395,7 @@ mod tests {
         let mut capture = capture(CaptureFilter::default()).of_arm(1);
         let now = Instant::ZERO;
         for arm in 0..3 {
-            Observer::message(&mut capture, arm, now, None, &beacon(7, now));
+            Observer::message(&mut capture, arm, now, None, &beacon(7, now), 0);
         }
         assert_eq!(capture.finish().unwrap().1.cams, 1);
     }

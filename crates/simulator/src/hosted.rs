@@ -1,37 +1,35 @@
 //! Hosted arms: hosts of tiles, the contributors that they admit, and the host rule.
 //!
-//! Every host is the protocol's own [`Host`], every contributor's side its [`Contributor`]. What all participants would do
-//! alike (keep the newest broadcast of each tile, apply the host rule once per cycle) is done here for all at once, by the
-//! rules of [`covey_protocol::participant`].
+//! Every host is the protocol's own [`Host`], every contributor's side its [`Contributor`], and the host rule and the choice of
+//! content are the protocol's. What a participant would keep of what it heard is kept here for all at once, in flat arrays; a
+//! test holds what is sent against real participants.
 
 mod broadcasts;
+mod ears;
 mod office;
 mod spoken;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use covey_protocol::admission::Admission;
 use covey_protocol::contributor::Contributor;
-use covey_protocol::demand::associate::Accuracy;
 use covey_protocol::demand::snapshot::DemandSnapshot;
 use covey_protocol::demand::{Demand, DemandOptions, Views};
-use covey_protocol::election::{self, Claim};
-use covey_protocol::host::{Host, Inheritance};
-use covey_protocol::map::RoadMap;
-use covey_protocol::messages::{Beacon, Broadcast, Message, ObjectState, PathCell, Report};
-use covey_protocol::parameters::Handover;
-use covey_protocol::policy::{ConditionalCoverage, Plan, Policy, View};
+use covey_protocol::host::{Host, Witness};
+use covey_protocol::knowledge::{Chooser, Observer as Chooses};
+use covey_protocol::messages::{Beacon, Broadcast, Message, ObjectState, Report};
+use covey_protocol::office::{Claim, OfficeRule, Vacancy};
+use covey_protocol::policy::{Explanation, View};
 use covey_protocol::snapshot::Snapshot;
 use covey_protocol::{
-    AgentId, CoverageDigest, Duration, Event, Input, ObjectId, Output, Parameters, Position, Tile,
+    AgentId, CoverageDigest, Duration, Event, Input, Instant, ObjectId, Output, Parameters,
+    Position, Profile, RoadMap, Tile,
 };
 
-use crate::air::{self, Air, BROADCAST, REPORT};
+use crate::air::{self, Air, BROADCAST, BeaconLanes, REPORT};
 use crate::arm::{Arm, PolicyMaker, Strategy};
 use crate::awareness::{BeaconHistory, Speaker, Told};
 use crate::conduct::Misbehaviour;
 use crate::cured::Credit;
-use crate::demanded::ContentChoice;
 use crate::observe::{HostView, Observer, Shown};
 use crate::outcome::{Binding, Outcome};
 use crate::policies::{Lottery, RandomChoice};
@@ -42,27 +40,14 @@ use crate::shared::{RING, Shared};
 use crate::sizes::Sizes;
 use crate::slots::NO_SLOT;
 
+use ears::{ContributorEars, Sayings};
 pub(crate) use spoken::Spoken;
-
-/// The newest broadcast for a tile, as one participant heard it.
-#[derive(Debug, Clone, Copy)]
-struct Office {
-    tile: Tile,
-    host: AgentId,
-    step: u32,
-    position: Position,
-    /// That is in the tile.
-    inside: bool,
-    inheritance: Inheritance,
-}
 
 /// A host at work.
 struct InOffice {
     slot: u32,
     tile: u32,
-    host: Host<Box<dyn Policy>>,
-    /// Beacons heard since the last decision, whose paths are to be told: sender and step.
-    news: Vec<(u32, u32)>,
+    host: Host,
     /// Objects that a receiver of all broadcasts holds, as the host calls them, with the sequence number that last listed
     /// them.
     listed: Vec<(ObjectId, u32)>,
@@ -92,7 +77,7 @@ pub(crate) struct Served {
     pub(crate) binding: Binding,
 }
 
-/// Where a watched policy leaves what it was shown.
+/// Where hosts leave what their policies were shown, for whoever records.
 #[derive(Debug, Clone, Default)]
 struct Show(Arc<Mutex<Option<Shown>>>);
 
@@ -103,78 +88,21 @@ impl Show {
     }
 }
 
-/// A policy whose view is kept for whoever records.
-struct Watched<P> {
-    policy: P,
-    show: Show,
-}
-
-impl Policy for Watched<Box<dyn Policy>> {
-    fn plan(&mut self, view: &View<'_>, admission: &mut Admission) -> Plan {
-        let shown = Shown::Coverage(Box::new(Snapshot::of_view(view)));
-        self.show.replace(Some(shown));
-        self.policy.plan(view, admission)
-    }
-
-    fn weighs_coverage(&self) -> bool {
-        self.policy.weighs_coverage()
-    }
-
-    fn looks_at_known(&self) -> bool {
-        self.policy.looks_at_known()
-    }
-
-    fn association(&self) -> Option<Accuracy> {
-        self.policy.association()
+impl Witness for Show {
+    fn planned(&mut self, view: &View<'_>, explanation: Option<Explanation<'_>>) {
+        let shown = match explanation {
+            Some(Explanation::Demand(problem, selection)) => {
+                let snapshot = DemandSnapshot {
+                    host: view.host,
+                    problem: problem.clone(),
+                };
+                Shown::Demand(Box::new((snapshot, selection.clone())))
+            }
+            _ => Shown::Coverage(Box::new(Snapshot::of_view(view))),
+        };
+        self.replace(Some(shown));
     }
 }
-
-impl Policy for Watched<Demand> {
-    fn plan(&mut self, view: &View<'_>, admission: &mut Admission) -> Plan {
-        let plan = self.policy.plan(view, admission);
-        if let Some(problem) = self.policy.problem() {
-            let snapshot = DemandSnapshot {
-                host: view.host,
-                problem: problem.clone(),
-            };
-            let shown = Box::new((snapshot, self.policy.selection().clone()));
-            self.show.replace(Some(Shown::Demand(shown)));
-        }
-        plan
-    }
-
-    fn weighs_coverage(&self) -> bool {
-        self.policy.weighs_coverage()
-    }
-
-    fn looks_at_known(&self) -> bool {
-        self.policy.looks_at_known()
-    }
-
-    fn association(&self) -> Option<Accuracy> {
-        self.policy.association()
-    }
-}
-
-/// A policy that looks at what everyone would cost, and at nothing else.
-struct ByAirtime<P>(P);
-
-impl<P: Policy> Policy for ByAirtime<P> {
-    fn plan(&mut self, view: &View<'_>, admission: &mut Admission) -> Plan {
-        self.0.plan(view, admission)
-    }
-
-    fn weighs_coverage(&self) -> bool {
-        false
-    }
-
-    fn looks_at_known(&self) -> bool {
-        false
-    }
-}
-
-/// Digests at 2 Hz: with every fifth beacon.
-const LEAN_DIGEST_EVERY: u32 = 5;
 
 /// One hosted arm.
 #[derive(Debug)]
@@ -185,94 +113,130 @@ pub(crate) struct Hosted {
     pub(crate) reported: Option<Told>,
     /// Steps for which messages matter.
     soft_state: u32,
-    arm: Arm,
-    own_policy: Option<PolicyMaker>,
-    seed: u64,
-    pub(crate) parameters: Parameters,
+    pub(crate) profile: Profile,
+    rule: OfficeRule,
     hosts: Vec<InOffice>,
     /// Index in `hosts` by place.
     host_of: Vec<u32>,
     contributors: Vec<Option<Box<Contributor>>>,
     /// By place: when in the cycle it reports, where it contributes.
     phases: Vec<Duration>,
-    offices: Vec<Vec<Office>>,
+    /// By place: the newest claim to each tile that it heard.
+    claims: Vec<Vec<(Tile, Claim)>>,
     /// By tile: a host that was in it for as long as anybody remembers, wherever it was last heard.
     settled: Vec<Option<AgentId>>,
-    /// The own tile of a place, and since which step it has had no host.
-    vacant: Vec<Option<(u32, u32)>>,
-    /// Reports of this step, with their bytes and the places of their objects.
+    vacant: Vec<Vacancy>,
+    /// Reports of this step, with their bytes.
     reports: Vec<(u32, Report, u32)>,
     pub(crate) served: Vec<Served>,
     /// What decisions are good for.
     pub(crate) credit: Credit,
     receivers: Vec<u32>,
-    /// How contributors choose what to say, where the arm leaves that to them.
-    content: Option<ContentChoice>,
+    chooser: Chooser,
+    /// What was said of objects, where contributors choose by it what to say.
+    sayings: Option<Sayings>,
+}
+
+impl Arm {
+    /// What a participant of this arm is like in a run with this seed, the map included: the run's own hosts, contributors and
+    /// listeners are just so. None for arms without hosts.
+    #[must_use]
+    pub fn profile(&self, seed: u64, prepared: &Prepared) -> Option<Profile> {
+        let map = Arc::clone(&prepared.carried) as Arc<dyn RoadMap>;
+        let hosted = self.strategy.is_hosted();
+        hosted.then(|| profile(*self, None, seed, prepared).with_map(map))
+    }
+}
+
+fn profile(arm: Arm, own: Option<PolicyMaker>, seed: u64, prepared: &Prepared) -> Profile {
+    let scenario = &prepared.scenario;
+    let mut p = scenario.protocol.clone();
+    p.allowance = arm.allowance.unwrap_or(p.allowance);
+    // Those who choose the whole set anew know no quota, and those that look at no view need no digest.
+    let whole_set = |p: Parameters| Parameters {
+        n_max: u32::MAX,
+        ..p
+    };
+    let blind = |p: Parameters| Parameters {
+        digest_every: 0,
+        ..whole_set(p)
+    };
+    if let Some(own) = own {
+        let mut profile = Profile::letter_with(whole_set(p));
+        profile.policy = Arc::new(move || own.make(seed));
+        return profile;
+    }
+    let options = |views| DemandOptions {
+        sensor_range_m: scenario.sensing.range_m,
+        // Stations tell how well they know where they are.
+        position_error_m: scenario.errors.position_error_m,
+        views,
+        ..scenario.demand.clone()
+    };
+    let views = scenario.demand.views;
+    let random = move |redraw| move || RandomChoice { seed, redraw };
+    match arm.strategy {
+        Strategy::CoverageOnly => Profile::coverage_only_with(p),
+        Strategy::Conditional => Profile::conditional_with(p),
+        Strategy::ConditionalRisk => Profile::conditional_risk_with(p),
+        Strategy::ProposedLean => Profile::lean_with(p),
+        Strategy::Random => Profile::new(p, random(false)),
+        Strategy::RandomRedraw => Profile::new(whole_set(p), random(true)),
+        Strategy::Nearest => Profile::new(blind(p), || Ordered::new(Order::Nearest)),
+        Strategy::MaxAge => Profile::new(blind(p), || Ordered::new(Order::OldestReport)),
+        Strategy::Cmass => Profile::new(blind(p), MaximumCoverage::default),
+        Strategy::Demand => Profile::demand_with(p, options(views)),
+        Strategy::DemandDigest => Profile::demand_with(p, options(Views::Digests)),
+        Strategy::DemandRandom => {
+            let made = options(views);
+            Profile::demanding(p, options(views), move || {
+                Demand::new(made.clone()).at_random(Arc::new(Lottery { seed }))
+            })
+        }
+        Strategy::Proposed
+        | Strategy::CamOnly
+        | Strategy::CpmEtsi
+        | Strategy::CpmRmr
+        | Strategy::CpmUtility
+        | Strategy::Oracle
+        | Strategy::Omniscient => Profile::letter_with(p),
+    }
 }
 
 impl Hosted {
-    /// With the arm's policy, or with another in its place.
+    /// With the arm's policy, or with another in its place. All hosts of the run carry `map`.
     pub(crate) fn new(
         arm: Arm,
         own_policy: Option<PolicyMaker>,
         seed: u64,
         prepared: &Prepared,
     ) -> Self {
-        let mut parameters = prepared.scenario.protocol.clone();
-        parameters.allowance = arm.allowance.unwrap_or(parameters.allowance);
-        let [novelty, risk, timeliness] = match arm.strategy {
-            Strategy::CoverageOnly => [false, false, false],
-            Strategy::Conditional => [true, false, false],
-            Strategy::ConditionalRisk => [true, true, false],
-            _ => [parameters.novelty, parameters.risk, parameters.timeliness],
-        };
-        parameters.novelty = novelty;
-        parameters.risk = risk;
-        parameters.timeliness = timeliness;
-        let mut content = None;
-        match arm.strategy {
-            Strategy::ProposedLean => {
-                parameters.report_silent_only = true;
-                parameters.digest_every = LEAN_DIGEST_EVERY;
-            }
-            Strategy::Demand | Strategy::DemandRandom | Strategy::DemandDigest => {
-                let mut options = prepared.scenario.demand.clone();
-                options.sensor_range_m = prepared.scenario.sensing.range_m;
-                // Stations tell how well they know where they are.
-                options.position_error_m = prepared.scenario.errors.position_error_m;
-                parameters.digest_every = 0;
-                if arm.strategy == Strategy::DemandDigest {
-                    options.views = Views::Digests;
-                    parameters.digest_every = LEAN_DIGEST_EVERY;
-                }
-                parameters.handover = Some(Handover::USUAL);
-                content = Some(ContentChoice::new(options));
-            }
-            // They look at nothing that a digest tells.
-            Strategy::Nearest | Strategy::MaxAge | Strategy::Cmass => parameters.digest_every = 0,
-            _ => {}
-        }
+        let profile = profile(arm, own_policy, seed, prepared);
         Self {
             show: None,
             reported: None,
             soft_state: prepared.timeline.soft_state,
-            arm,
-            own_policy,
-            seed,
-            parameters,
+            rule: OfficeRule::new(&profile.parameters),
             hosts: Vec::new(),
             host_of: Vec::new(),
             contributors: Vec::new(),
             phases: Vec::new(),
+            claims: Vec::new(),
             settled: Vec::new(),
-            offices: Vec::new(),
             vacant: Vec::new(),
             reports: Vec::new(),
             served: Vec::new(),
             credit: Credit::default(),
             receivers: Vec::new(),
-            content,
+            chooser: Chooser::default(),
+            sayings: profile.judgement.as_ref().map(|_| Sayings::default()),
+            profile,
         }
+    }
+
+    /// All participants carry this map.
+    pub(crate) fn carry(&mut self, map: Arc<dyn RoadMap>) {
+        self.profile.map = Some(map);
     }
 
     /// Someone records: hosts keep what they were shown.
@@ -281,94 +245,17 @@ impl Hosted {
         self.reported = Some(Told::new(self.soft_state));
     }
 
-    fn options(&self) -> DemandOptions {
-        let content = self.content.as_ref();
-        content.map_or_else(DemandOptions::default, |content| content.options.clone())
-    }
-
-    /// Somebody looks at where others are about to drive: whoever records, or a policy that may weigh risk.
-    fn looks_at_paths(&self) -> bool {
-        let weighs_risk = match self.arm.strategy {
-            Strategy::Random | Strategy::RandomRedraw => false,
-            Strategy::CoverageOnly | Strategy::Conditional | Strategy::ConditionalRisk => {
-                self.parameters.risk || self.parameters.timeliness
-            }
-            _ => true,
-        };
-        weighs_risk || self.show.is_some() || self.own_policy.is_some()
-    }
-
-    fn policy(&self) -> Box<dyn Policy> {
-        let show = self.show.clone();
-        match (show, self.demand()) {
-            (Some(show), Some(policy)) => Box::new(Watched { policy, show }),
-            (None, Some(policy)) => Box::new(policy),
-            (Some(show), None) => Box::new(Watched {
-                policy: self.other_policy(),
-                show,
-            }),
-            (None, None) => self.other_policy(),
-        }
-    }
-
-    /// The policy of the arm, where it is choice by demand.
-    fn demand(&self) -> Option<Demand> {
-        if self.own_policy.is_some() {
-            return None;
-        }
-        match self.arm.strategy {
-            Strategy::Demand | Strategy::DemandDigest => Some(Demand::new(self.options())),
-            Strategy::DemandRandom => {
-                let lottery = Lottery { seed: self.seed };
-                Some(Demand::new(self.options()).at_random(Arc::new(lottery)))
-            }
-            _ => None,
-        }
-    }
-
-    fn other_policy(&self) -> Box<dyn Policy> {
-        if let Some(own) = &self.own_policy {
-            return own.make(self.seed);
-        }
-        match self.arm.strategy {
-            Strategy::Nearest => Box::new(Ordered::new(Order::Nearest)),
-            Strategy::MaxAge => Box::new(Ordered::new(Order::OldestReport)),
-            Strategy::Cmass => Box::new(MaximumCoverage::default()),
-            Strategy::Random => self.random_choice(false),
-            Strategy::RandomRedraw => self.random_choice(true),
-            _ => Box::new(ConditionalCoverage),
-        }
-    }
-
-    fn random_choice(&self, redraw: bool) -> Box<dyn Policy> {
-        let seed = self.seed;
-        let choice = RandomChoice { seed, redraw };
-        if self.show.is_some() {
-            // Recordings show all that a host knew.
-            Box::new(choice)
-        } else {
-            Box::new(ByAirtime(choice))
-        }
-    }
-
-    /// The beacon that a place sends in this step carries a digest.
-    pub(crate) fn digest_due(&self, shared: &Shared<'_>, slot: u32) -> bool {
-        self.digest_due_at(shared, slot, shared.step)
-    }
-
-    /// The beacon that a place sent at a step carried a digest.
-    fn digest_due_at(&self, shared: &Shared<'_>, slot: u32, step: u32) -> bool {
-        shared.carries_digest(slot, step, self.parameters.digest_every)
-    }
-
     /// Makes room for new places and lets go of those that were left.
     pub(crate) fn begin(&mut self, shared: &Shared<'_>, hosts: &mut [u16], lane: usize) {
         let size = shared.slots.len();
         self.host_of.resize(size, NO_SLOT);
         self.contributors.resize_with(size, || None);
         self.phases.resize(size, Duration::ZERO);
-        self.offices.resize_with(size, Vec::new);
+        self.claims.resize_with(size, Vec::new);
         self.vacant.resize(size, None);
+        if let Some(sayings) = &mut self.sayings {
+            sayings.begin(shared.step, self.soft_state, &shared.left);
+        }
         if let Some(reported) = &mut self.reported {
             reported.begin(shared.step, size);
             for &slot in &shared.left {
@@ -381,10 +268,9 @@ impl Hosted {
                 self.leave_office(slot as u32, hosts, lane);
             }
             self.contributors[slot] = None;
-            self.offices[slot].clear();
+            self.claims[slot].clear();
             self.vacant[slot] = None;
             for host in &mut self.hosts {
-                host.news.retain(|&(sender, _)| sender != slot as u32);
                 if let Some(following) = host.following.get_mut(slot) {
                     *following = (0, 0);
                 }
@@ -393,16 +279,11 @@ impl Hosted {
     }
 
     /// Composes the reports that are due in this step and offers them.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "parts of a run, borrowed one by one"
-    )]
     pub(crate) fn report(
         &mut self,
         shared: &Shared<'_>,
         spoken: &mut Spoken,
         heard: &BeaconHistory,
-        told: &Told,
         lane: usize,
         air: &mut Air,
         sizes: &Sizes,
@@ -411,6 +292,7 @@ impl Hosted {
         let now = shared.now();
         let phase = Duration::from_micros(i64::from(shared.phase()) * covey_traffic::STEP_US);
         let thinning = air::thinning(shared, REPORT);
+        let (profile, chooser) = (&self.profile, &mut self.chooser);
         for &slot in &shared.participants {
             if self.phases[slot as usize] != phase {
                 continue;
@@ -418,84 +300,51 @@ impl Hosted {
             let Some(contributor) = &mut self.contributors[slot as usize] else {
                 continue;
             };
-            let agent = shared.agent(slot);
-            if let Some(wrong) = shared.misbehaviour(slot) {
-                // Time passes for its leases, too.
-                contributor.handle_input(now, Input::Tick);
-                while contributor.poll_output().is_some() {}
-                if wrong == Misbehaviour::ClaimViews && contributor.is_admitted() {
-                    let report = Report {
-                        sender: agent,
-                        at: now,
-                        objects: Vec::new(),
-                        sensor_information: false,
-                    };
-                    let bytes = sizes.report(0, true);
-                    air.offer(shared, &thinning, slot, REPORT, bytes, 0);
-                    self.reports.push((slot, report, bytes));
-                }
-                continue;
-            }
+            while contributor.poll_event().is_some() {}
             if !contributor.is_admitted() {
                 // It has nothing to send, whatever it senses.
-                while contributor.poll_output().is_some() {}
                 continue;
             }
-            let objects = spoken.sensed(shared, slot);
-            if let Some(content) = &mut self.content {
-                let requested = contributor.requested();
-                let chosen = content.choose(
-                    shared,
-                    &self.parameters,
-                    heard,
-                    told,
-                    lane,
-                    slot,
-                    objects,
-                    &requested,
-                );
-                contributor.handle_input(
-                    now,
-                    Input::Sensed {
-                        objects: &chosen,
-                        cells: &[],
-                    },
-                );
-            } else if self.parameters.report_silent_only {
-                let soft = shared.prepared.timeline.soft_state;
-                let silent: Vec<ObjectState> = objects
-                    .iter()
-                    .filter(|object| {
-                        shared.slot_of(object.id).is_none_or(|object| {
-                            let stamp = heard.at(object, slot, lane);
-                            stamp == 0 || shared.step - shared.step_of(stamp) > soft
-                        })
-                    })
-                    .copied()
-                    .collect();
-                contributor.handle_input(
-                    now,
-                    Input::Sensed {
-                        objects: &silent,
-                        cells: &[],
-                    },
-                );
-            } else {
-                contributor.handle_input(
-                    now,
-                    Input::Sensed {
-                        objects,
-                        cells: &[],
-                    },
-                );
-            }
-            contributor.handle_input(now, Input::Tick);
-            while let Some(output) = contributor.poll_output() {
-                if let Output::Transmit(Message::Report(report)) = output {
-                    let bytes = sizes.report(report.objects.len(), true);
-                    air.offer(shared, &thinning, slot, REPORT, bytes, 0);
-                    self.reports.push((slot, report, bytes));
+            let misbehaviour = shared.misbehaviour(slot);
+            let sensed = spoken.sensed(shared, slot);
+            let observer = Chooses {
+                now,
+                id: shared.agent(slot),
+                state: &shared.here(slot).state,
+                sensed,
+                map: profile.map.as_deref(),
+            };
+            let ears = ContributorEars {
+                shared,
+                heard,
+                sayings: self.sayings.as_ref(),
+                lane,
+                slot,
+            };
+            let report = contributor.report(now, |asked| {
+                if misbehaviour.is_some() {
+                    return Vec::new();
                 }
+                let judgement = profile.judgement.as_ref();
+                let chosen =
+                    chooser.choose(&profile.parameters, judgement, &observer, asked, &ears);
+                chosen.into_iter().map(|k| sensed[k]).collect()
+            });
+            let report = match misbehaviour {
+                None => report,
+                Some(Misbehaviour::Silent) => None,
+                // Whatever it was asked for, it sends a report without any object.
+                Some(Misbehaviour::ClaimViews) => contributor.is_admitted().then(|| Report {
+                    sender: shared.agent(slot),
+                    at: now,
+                    objects: Vec::new(),
+                    sensor_information: true,
+                }),
+            };
+            if let Some(report) = report {
+                let bytes = sizes.contribution(&report);
+                air.offer(shared, &thinning, slot, REPORT, bytes, 0);
+                self.reports.push((slot, report, bytes));
             }
         }
     }
@@ -510,22 +359,12 @@ impl Hosted {
     ) {
         let now = shared.now();
         for &(place, sender) in &heard[lane] {
-            let digest = self.digest_due(shared, sender);
             let Some(host) = self.hosts.get_mut(self.host_of[place as usize] as usize) else {
                 continue;
             };
-            if let Some(beacon) = spoken.beacon(sender, shared.step) {
-                if digest {
-                    host.host.handle_input(now, Input::Beacon(beacon));
-                } else {
-                    let plain = Beacon {
-                        digest: None,
-                        ..beacon.clone()
-                    };
-                    host.host.handle_input(now, Input::Beacon(&plain));
-                }
-                host.news.push((sender, shared.step));
-            }
+            spoken.hand_over(sender, shared.step, &self.profile.parameters, |beacon| {
+                host.host.handle_input(now, Input::Beacon(beacon));
+            });
         }
     }
 
@@ -573,6 +412,9 @@ impl Hosted {
                     }
                 }
             }
+            if let Some(sayings) = &mut self.sayings {
+                sayings.push(shared, report.sender, &report.objects, &receivers);
+            }
             if observer.wants_deliveries() {
                 let message = Message::Report(report.clone());
                 tell_delivered(observer, number, shared, &message, &receivers);
@@ -588,16 +430,14 @@ impl Hosted {
         self.receivers = receivers;
     }
 
-    /// Reports of this step, for observers.
-    pub(crate) fn reports(&self) -> impl Iterator<Item = (u32, &Report)> {
-        self.reports.iter().map(|(slot, report, _)| (*slot, report))
+    /// Reports of this step with their bytes, for observers.
+    pub(crate) fn reports(&self) -> &[(u32, Report, u32)] {
+        &self.reports
     }
 
-    /// Tells hosts what their sensors see and how busy their tile is.
-    pub(crate) fn inform(&mut self, shared: &Shared<'_>, spoken: &mut Spoken, air: &Air) {
+    /// Tells hosts what their sensors see, and where they are.
+    pub(crate) fn sense(&mut self, shared: &Shared<'_>, spoken: &mut Spoken) {
         let now = shared.now();
-        let timeline = &shared.prepared.timeline;
-        let measured = shared.phase() % timeline.beacon == timeline.decision % timeline.beacon;
         for host in &mut self.hosts {
             if shared.is_sensing() {
                 host.host.handle_input(
@@ -608,26 +448,48 @@ impl Hosted {
                     },
                 );
             }
-            if measured {
-                let bytes = air.last_cycle(host.tile).cooperative();
-                let occupancy = bytes as f64 / shared.cycle_capacity();
-                host.host.handle_input(now, Input::Occupancy(occupancy));
-            }
+            let state = &shared.here(host.slot).state;
+            host.host.handle_input(now, Input::Moved(state));
+        }
+    }
+
+    /// Tells hosts how busy their tile is.
+    pub(crate) fn measure_load(
+        &mut self,
+        shared: &Shared<'_>,
+        air: &Air,
+        number: usize,
+        observer: &mut dyn Observer,
+    ) {
+        let timeline = &shared.prepared.timeline;
+        if shared.phase() % timeline.beacon != timeline.decision % timeline.beacon {
+            return;
+        }
+        let now = shared.now();
+        let occupancy = |tile: u32| {
+            let bytes = air.last_cycle(tile).cooperative();
+            bytes as f64 / shared.cycle_capacity()
+        };
+        for host in &mut self.hosts {
+            let input = Input::Occupancy(occupancy(host.tile));
+            host.host.handle_input(now, input);
+        }
+        if observer.wants_senses() {
+            let tiles = &shared.prepared.tiles;
+            let loads: Vec<(Tile, f64)> = (0..tiles.len() as u32)
+                .filter_map(|number| Some((tiles.tile(number)?, occupancy(number))))
+                .collect();
+            observer.loads(number, now, &loads);
         }
     }
 
     /// Hosts fuse, decide and offer their broadcasts.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "parts of a run, borrowed one by one"
-    )]
     pub(crate) fn serve(
         &mut self,
         shared: &Shared<'_>,
-        spoken: &mut Spoken,
         air: &mut Air,
         sizes: &Sizes,
-        lane: usize,
+        number: usize,
         observer: &mut dyn Observer,
         retention: Option<&mut Vec<u64>>,
     ) -> Vec<(u32, Broadcast, u32)> {
@@ -637,33 +499,11 @@ impl Hosted {
         let thinning = air::thinning(shared, BROADCAST);
         let mut broadcasts = Vec::with_capacity(self.hosts.len());
         let mut retention = retention;
-        let with_paths = self.looks_at_paths();
         for InOffice {
-            slot,
-            tile,
-            host,
-            news,
-            ..
+            slot, tile, host, ..
         } in &mut self.hosts
         {
             let agent = shared.agent(*slot);
-            host.handle_input(now, Input::Moved(&shared.here(*slot).state));
-            if with_paths {
-                // The newest beacon of each sender tells its path.
-                news.sort_unstable();
-                for (at, &(sender, step)) in news.iter().enumerate() {
-                    if news.get(at + 1).is_some_and(|next| next.0 == sender) {
-                        continue;
-                    }
-                    let id = shared.agent(sender);
-                    let cells = spoken.path(shared, sender, step);
-                    host.handle_input(now, Input::Path { agent: id, cells });
-                }
-                let mut own = Vec::new();
-                spoken.own_path(shared, *slot, &mut own);
-                host.handle_input(now, Input::Path { agent, cells: &own });
-            }
-            news.clear();
             let price = host.price();
             host.handle_input(now, Input::Tick);
             let mut drops = 0;
@@ -695,7 +535,7 @@ impl Hosted {
                             binding: binding(decision.binding),
                         });
                         observer.decision(
-                            lane,
+                            number,
                             &HostView {
                                 host: agent.0,
                                 tile: host.tile(),

@@ -18,7 +18,6 @@ pub mod capture;
 pub mod conduct;
 pub mod cpu;
 mod cured;
-mod demanded;
 pub mod errors;
 pub mod georeference;
 mod hosted;

@@ -5,7 +5,7 @@ use covey_protocol::demand::select::Selection;
 use covey_protocol::demand::snapshot::DemandSnapshot;
 use covey_protocol::messages::Message;
 use covey_protocol::snapshot::Snapshot;
-use covey_protocol::{Instant, Tile};
+use covey_protocol::{AgentId, AgentState, Cell, Instant, ObjectState, Tile};
 use covey_world::VehicleState;
 
 use crate::outcome::CycleRow;
@@ -24,6 +24,15 @@ pub struct StepView<'a> {
     pub vehicles: &'a [VehicleState],
     /// Who participates, in the same order.
     pub participates: &'a [bool],
+}
+
+/// What a participant's own vehicle tells it.
+#[derive(Debug)]
+pub struct Senses<'a> {
+    /// Where it is and how it moves, as it believes.
+    pub state: &'a AgentState,
+    /// Objects and cells that its sensors see, where they looked in this step.
+    pub sensed: Option<(&'a [ObjectState], &'a [Cell])>,
 }
 
 /// A host and its decision of this cycle.
@@ -92,13 +101,33 @@ pub trait Observer {
     /// A step began.
     fn step(&mut self, _view: &StepView<'_>) {}
 
+    /// Whether [`senses`](Self::senses) is to be called.
+    fn wants_senses(&self) -> bool {
+        false
+    }
+
+    /// What a participant knows of itself in this step, whatever the arm; comes before anything is sent in it.
+    fn senses(&mut self, _now: Instant, _agent: AgentId, _senses: &Senses<'_>) {}
+
+    /// How busy each tile is in arm number `arm`, as hosts measure it: once per beacon interval, after beacons and reports of
+    /// the step were delivered and before hosts decide. Comes to those who want senses, of arms that have hosts.
+    fn loads(&mut self, _arm: usize, _now: Instant, _loads: &[(Tile, f64)]) {}
+
     /// Whether [`message`](Self::message) is to be called: messages are made for whoever wants them.
     fn wants_messages(&self) -> bool {
         false
     }
 
-    /// A message was offered to the channel by arm number `arm`, from `tile`.
-    fn message(&mut self, _arm: usize, _now: Instant, _tile: Option<Tile>, _message: &Message) {}
+    /// A message was offered to the channel by arm number `arm`, from `tile`; it was booked as so many bytes.
+    fn message(
+        &mut self,
+        _arm: usize,
+        _now: Instant,
+        _tile: Option<Tile>,
+        _message: &Message,
+        _bytes: u32,
+    ) {
+    }
 
     /// Whether [`delivered`](Self::delivered) is to be called.
     fn wants_deliveries(&self) -> bool {

@@ -8,6 +8,9 @@
 
 use std::collections::BTreeMap;
 
+use covey_protocol::messages::{Broadcast, Content};
+use covey_protocol::{AgentId, Duration};
+
 use crate::awareness::{BeaconHistory, Stamp, Told};
 use crate::shared::Shared;
 
@@ -22,8 +25,8 @@ pub(crate) struct Omniscient {
     allowance: f64,
     /// Objects to report, by reporter.
     pub(crate) plan: BTreeMap<u32, Vec<u32>>,
-    /// Bytes of commands by tile: the first reporter, and how many there are.
-    pub(crate) commands: Vec<(u32, usize)>,
+    /// Commands by tile: all reporters, the first of whom speaks them.
+    commands: Vec<Vec<u32>>,
 }
 
 /// A relevant pair that its vehicle is expected to miss.
@@ -174,9 +177,44 @@ impl Omniscient {
                 .or_default()
                 .push(offer.object);
         }
-        if let Some(&first) = reporters.iter().min() {
-            self.commands.push((first, reporters.len()));
+        if !reporters.is_empty() {
+            reporters.sort_unstable();
+            self.commands.push(reporters);
         }
+    }
+
+    /// What is said to reporters, by whom.
+    pub(crate) fn commands(&self, shared: &Shared<'_>) -> Vec<(u32, Broadcast)> {
+        let now = shared.now();
+        let p = &shared.prepared.scenario.protocol;
+        let command = |reporters: &Vec<u32>| {
+            let &speaker = reporters.first()?;
+            let tile = shared.tile[speaker as usize];
+            let mut contributors: Vec<AgentId> =
+                reporters.iter().map(|&slot| shared.agent(slot)).collect();
+            contributors.sort_unstable();
+            let broadcast = Broadcast {
+                host: shared.agent(speaker),
+                tile: shared.prepared.tiles.tile(tile).unwrap_or_default(),
+                at: now,
+                position: shared.here(speaker).state.position,
+                sequence: shared.step,
+                epoch: 0,
+                tenure: Duration::ZERO,
+                price: 0.0,
+                cycle_start: now - Duration::from_seconds(p.decision_phase_s),
+                contributors,
+                lease: Duration::from_seconds(p.cycle_s),
+                content: Content::AllVisible,
+                requested: Vec::new(),
+                full: false,
+                objects: Vec::new(),
+                withdrawn: Vec::new(),
+                unchanged_since: now,
+            };
+            Some((speaker, broadcast))
+        };
+        self.commands.iter().filter_map(command).collect()
     }
 }
 
@@ -212,7 +250,7 @@ mod tests {
         let mut omniscient = Omniscient::new(0.1);
         let mut misses = [miss(7), miss(8)];
         omniscient.fill(&Parameters::default(), budget, &offers, &mut misses);
-        let named: usize = omniscient.commands.iter().map(|c| c.1).sum();
+        let named: usize = omniscient.commands.iter().map(Vec::len).sum();
         assert_eq!(named, omniscient.plan.len());
         omniscient.plan
     }

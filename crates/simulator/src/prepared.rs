@@ -28,7 +28,6 @@ pub struct Prepared {
     pub(crate) carried: Arc<CarriedMap>,
     pub(crate) predictor: Arc<Predictor>,
     pub(crate) conflicts: Arc<ConflictTable>,
-    pub(crate) risk_prior: RiskPrior,
     pub(crate) channel: Channel,
     pub(crate) mean_errors: MeanErrors,
     pub(crate) timeline: Timeline,
@@ -89,6 +88,12 @@ impl Timeline {
 }
 
 impl Prepared {
+    /// For how long what was heard counts.
+    pub(crate) fn soft_state(&self) -> covey_protocol::Duration {
+        let steps = i64::from(self.timeline.soft_state);
+        covey_protocol::Duration::from_micros(steps * covey_traffic::STEP_US)
+    }
+
     /// Reads the scenario's map and prepares it.
     ///
     /// # Errors
@@ -150,6 +155,7 @@ impl Prepared {
                     },
                 )),
                 sight: Some(Arc::clone(&sight)),
+                risk_prior: Arc::new(risk_prior),
             }),
             tiles: Tiles::new(&map, &grid, scenario.protocol.tile_m),
             scenario: scenario.clone(),
@@ -160,7 +166,6 @@ impl Prepared {
             sight,
             predictor,
             conflicts,
-            risk_prior,
             mean_errors: MeanErrors::new(&channel),
             channel,
             timeline,

@@ -12,11 +12,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use covey_protocol::admission::{Action, Admission, Because, Binding, Change, Decision};
-use covey_protocol::policy::{Plan, Policy, View};
+use covey_protocol::admission::{Admission, Binding};
+use covey_protocol::policy::{Hints, Plan, Policy, Reporters, View};
 use covey_protocol::{AgentId, Instant, ObjectId};
 
-use crate::policies::{Choice, fill, options_of};
+use crate::policies::{Choice, options_of, ranking};
 
 /// What comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,8 +29,10 @@ pub(crate) enum Order {
 #[derive(Debug, Clone)]
 pub(crate) struct Ordered {
     order: Order,
-    /// When each agent last reported or was last asked.
+    /// When each agent last reported or was last admitted.
     attended: BTreeMap<AgentId, Instant>,
+    /// When it last planned, and who contributed then.
+    planned: Option<(Instant, BTreeSet<AgentId>)>,
 }
 
 impl Ordered {
@@ -38,12 +40,19 @@ impl Ordered {
         Self {
             order,
             attended: BTreeMap::new(),
+            planned: None,
         }
     }
 }
 
 impl Policy for Ordered {
     fn plan(&mut self, view: &View<'_>, _: &mut Admission) -> Plan {
+        let contributors = view.problem.contributors.iter().map(|c| c.id).collect();
+        if let Some((at, before)) = self.planned.replace((view.now, contributors)) {
+            let admitted = view.problem.contributors.iter().map(|c| c.id);
+            let new = admitted.filter(|id| !before.contains(id));
+            self.attended.extend(new.map(|id| (id, at)));
+        }
         for report in view.reports {
             self.attended.insert(report.sender, report.at);
         }
@@ -65,14 +74,11 @@ impl Policy for Ordered {
                 .get(&id)
                 .map_or(0, |at| at.micros().max(0) as u64 + 1),
         };
-        let (members, others) = options_of(view, rank);
-        let decision = fill(view, members, others);
-        for change in &decision.changes {
-            if change.action == Action::Admit {
-                self.attended.insert(change.id, view.now);
-            }
-        }
-        Plan::of(decision, view.parameters)
+        ranking(view, rank)
+    }
+
+    fn hints(&self) -> Hints {
+        Hints::COSTS
     }
 }
 
@@ -164,7 +170,6 @@ impl Policy for MaximumCoverage {
         self.arms
             .retain(|id, _| view.scope.binary_search_by_key(id, |s| s.id).is_ok());
         let (members, others) = options_of(view, |_| 0);
-        let held: BTreeSet<AgentId> = members.iter().map(|m| m.id).collect();
         // What speaks for itself, or the receiver sees itself, needs nobody's report.
         let known: BTreeSet<ObjectId> = view
             .objects
@@ -197,32 +202,15 @@ impl Policy for MaximumCoverage {
         };
         let places = cover(&prospects, &known, fits);
         let chosen: Vec<Choice> = places.iter().map(|&k| prospects[k].choice).collect();
-        let bytes = base + chosen.iter().map(|c| c.bytes).sum::<f64>();
-        let change = |action, id| Change {
-            action,
-            id,
-            because: Because::Score,
-            score: 0.0,
-        };
-        let mut changes = Vec::new();
-        for &id in &held {
-            if !chosen.iter().any(|c| c.id == id) {
-                changes.push(change(Action::Remove, id));
-            }
-        }
         for choice in &chosen {
             self.arms.entry(choice.id).or_default().asked = Some(view.now);
-            if !held.contains(&choice.id) {
-                changes.push(change(Action::Admit, choice.id));
-            }
         }
-        let decision = Decision {
-            airtime: view.rules.airtime(base),
-            airtime_after: view.rules.airtime(bytes),
-            changes,
-            binding: Binding::Allowance,
-        };
-        Plan::of(decision, view.parameters)
+        let ids = chosen.iter().map(|choice| choice.id).collect();
+        Plan::new(Reporters::Ranking(ids), Binding::Allowance, view.parameters)
+    }
+
+    fn hints(&self) -> Hints {
+        Hints::COSTS
     }
 }
 

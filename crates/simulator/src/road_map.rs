@@ -4,9 +4,11 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use covey_protocol::Position;
-use covey_protocol::map::RoadMap;
-use covey_world::paths::{LaneMatcher, PathBuffer, PathStart, Predictor};
+use covey_protocol::messages::PathCell;
+use covey_protocol::{AgentState, Cell, Duration, Position, RoadMap};
+use covey_world::paths::{
+    BeaconState, LaneMatcher, PathBuffer, PathStart, Predictor, RiskCell, RiskPrior,
+};
 use covey_world::{GridFrame, Network, Point, Sight};
 
 /// Points of a way are this far apart, in metres.
@@ -22,11 +24,34 @@ pub(crate) struct CarriedMap {
     pub(crate) matcher: Arc<LaneMatcher>,
     /// None for a map without buildings.
     pub(crate) sight: Option<Arc<Sight>>,
+    pub(crate) risk_prior: Arc<RiskPrior>,
+}
+
+/// Working memory for paths.
+#[derive(Debug, Default)]
+struct PathScratch {
+    path: PathBuffer,
+    risk: Vec<RiskCell>,
 }
 
 impl CarriedMap {
     fn to_map(&self, p: Position) -> Point {
         self.grid.to_map(Point::new(p.x, p.y))
+    }
+
+    fn path_with(&self, scratch: &mut PathScratch, state: &AgentState, path: &mut Vec<PathCell>) {
+        let beacon = BeaconState {
+            position: self.to_map(state.position),
+            heading: state.heading + self.azimuth,
+            speed: state.speed,
+        };
+        self.risk_prior
+            .cells(&beacon, &mut scratch.path, &mut scratch.risk);
+        path.extend(scratch.risk.iter().map(|cell| PathCell {
+            cell: Cell::new(cell.ix, cell.iy),
+            after: Duration::from_micros(cell.arrival_us),
+            weight: cell.weight,
+        }));
     }
 }
 
@@ -74,6 +99,11 @@ impl RoadMap for CarriedMap {
         }
     }
 
+    /// Along the lanes, in the cells of the scenario's grid.
+    fn path_ahead(&self, state: &AgentState, _: f64, path: &mut Vec<PathCell>) {
+        self.path_with(&mut PathScratch::default(), state, path);
+    }
+
     fn lane_point(&self, position: Position, heading: f64) -> Option<Position> {
         let p = self.to_map(position);
         let (lane, at) = self.matcher.match_lane(p, heading + self.azimuth)?;
@@ -115,6 +145,8 @@ pub(crate) struct Remembering {
     ways: Mutex<Answers<4, Vec<Position>>>,
     points: Mutex<Answers<3, Option<Position>>>,
     headings: Mutex<Answers<2, Option<f64>>>,
+    paths: Mutex<Answers<4, Vec<PathCell>>>,
+    scratch: Mutex<PathScratch>,
 }
 
 impl Remembering {
@@ -124,6 +156,8 @@ impl Remembering {
             ways: Mutex::default(),
             points: Mutex::default(),
             headings: Mutex::default(),
+            paths: Mutex::default(),
+            scratch: Mutex::default(),
         }
     }
 }
@@ -178,6 +212,20 @@ impl RoadMap for Remembering {
                 self.map.way_ahead(position, heading, length, kept);
             },
             |kept| way.extend_from_slice(kept),
+        );
+    }
+
+    fn path_ahead(&self, state: &AgentState, _: f64, path: &mut Vec<PathCell>) {
+        let Position { x, y } = state.position;
+        ask(
+            &self.paths,
+            [x, y, state.heading, state.speed],
+            |kept| {
+                kept.clear();
+                let mut scratch = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
+                self.map.path_with(&mut scratch, state, kept);
+            },
+            |kept| path.extend_from_slice(kept),
         );
     }
 

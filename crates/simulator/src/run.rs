@@ -24,7 +24,7 @@ use crate::calibrate::Margins;
 use crate::cpu::thread_cpu_s;
 use crate::hosted::{Hosted, Spoken};
 use crate::metric::{self, Ledger};
-use crate::observe::{CycleView, Nobody, Observer, StepView};
+use crate::observe::{CycleView, Nobody, Observer, Senses, StepView};
 use crate::omniscient::Omniscient;
 use crate::outcome::{CycleRow, Outcome, SharedOutcome, Timing};
 use crate::path_cells::PathCells;
@@ -128,8 +128,8 @@ pub(crate) struct ArmRun {
     pub(crate) told: Told,
     ledger: Ledger,
     receivers: Vec<u32>,
-    /// Reports of sender-side arms in this step: sender, objects, bytes.
-    reports: Vec<(u32, Vec<u32>, u32)>,
+    /// Reports of sender-side arms in this step.
+    reports: Vec<SentReport>,
 }
 
 #[derive(Debug)]
@@ -179,6 +179,7 @@ pub fn simulate_contenders(
     Run::new(prepared, contenders, seed, &options, None)?.finish(traffic, observer)
 }
 
+use arm_run::SentReport;
 pub(crate) use part::Part;
 use part::Step;
 pub(crate) use part::tell_delivered;
@@ -388,11 +389,10 @@ impl<'p> Run<'p> {
         self.shared.everyone_looks = step + self.shared.prepared.timeline.soft_state >= self.warmup;
         let rebased = self.shared.advance(step, evaluate);
         self.begin(measured, observer);
-        let senders = self.shared.beacon_senders(&self.beacon_phase);
-        let low_frequency = self.shared.low_frequency(&senders);
+        let (senders, due) = self.shared.beacon_senders(&self.beacon_phase);
         let step = Step {
             senders: &senders,
-            low_frequency: &low_frequency,
+            due: &due,
             report_phase: &self.report_phase,
             measured,
             begins_window: step == self.warmup,
@@ -460,5 +460,26 @@ impl<'p> Run<'p> {
             vehicles: &shared.frame.vehicles,
             participates: &participates,
         });
+        if observer.wants_senses() {
+            self.tell_senses(observer);
+        }
+    }
+
+    /// Tells what everyone knows of itself.
+    fn tell_senses(&self, observer: &mut dyn Observer) {
+        let shared = &self.shared;
+        let mut objects = Vec::new();
+        for &slot in &shared.participants {
+            objects.clear();
+            let seen = shared.seen.of(slot).iter();
+            objects.extend(seen.map(|&object| shared.perceived(slot, object, shared.sensed_step)));
+            let senses = Senses {
+                state: &shared.here(slot).state,
+                sensed: shared
+                    .is_sensing()
+                    .then_some((&objects, shared.cells.of(slot))),
+            };
+            observer.senses(shared.now(), shared.agent(slot), &senses);
+        }
     }
 }

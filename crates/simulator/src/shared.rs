@@ -3,16 +3,16 @@
 use std::thread;
 use std::time::Instant as Clock;
 
-use covey_protocol::messages::{AgentState, Confidence, ObjectState, PathCell, Size};
-use covey_protocol::{AgentId, Cell, Duration, Instant, ObjectId, Position, Tile};
+use covey_protocol::beacons::BeaconTimer;
+use covey_protocol::messages::{AgentState, Confidence, ObjectState, Size};
+use covey_protocol::{AgentId, Cell, Instant, ObjectId, Position, Tile};
 use covey_radio::PairLink;
 use covey_radio::draw::{Draws, Purpose};
 use covey_traffic::STEP_US;
-use covey_world::paths::{BeaconState, PathBuffer, RelevantPairs, RiskCell};
+use covey_world::paths::RelevantPairs;
 use covey_world::{Frame, Point, VehicleState, paths};
 
 use crate::awareness::{Matrix, Stamp};
-use crate::beaconing::Beaconing;
 use crate::cpu::thread_cpu_s;
 use crate::outcome::Timing;
 use crate::prepared::Prepared;
@@ -36,7 +36,6 @@ pub(crate) struct Moment {
     pub(crate) error: [f64; 2],
     /// In the map's plane.
     pub(crate) map: Point,
-    pub(crate) map_heading: f64,
 }
 
 impl Moment {
@@ -194,7 +193,8 @@ pub(crate) struct Shared<'p> {
     /// What vehicles without a radio see matters: they have no part in a run, only in one of its measures.
     pub(crate) everyone_looks: bool,
     pub(crate) links: Links,
-    pub(crate) beaconing: Beaconing,
+    /// By place.
+    pub(crate) beacon_timers: Vec<BeaconTimer>,
     /// Threads that may work on the run.
     pub(crate) threads: usize,
     /// CPU seconds of threads other than the run's own.
@@ -206,13 +206,6 @@ pub(crate) struct Shared<'p> {
     ears: Ears,
     /// Working memory: places that were left.
     gone: Vec<bool>,
-}
-
-/// Working memory for paths.
-#[derive(Debug, Default)]
-pub(crate) struct PathScratch {
-    path: PathBuffer,
-    risk: Vec<RiskCell>,
 }
 
 impl<'p> Shared<'p> {
@@ -246,7 +239,7 @@ impl<'p> Shared<'p> {
             blind: false,
             everyone_looks: true,
             links: Links::default(),
-            beaconing: Beaconing::default(),
+            beacon_timers: Vec::new(),
             threads: 1,
             helpers_cpu_s: 0.0,
             relevance: paths::Relevance::new(
@@ -474,32 +467,21 @@ impl<'p> Shared<'p> {
         }
     }
 
-    /// The cells that matter to a vehicle, by its state at a step: what its beacon then told.
-    pub(crate) fn path_of(
+    /// Participants that may have been within a radius of a place at some time of so many seconds, itself not included.
+    pub(crate) fn around(
         &self,
         slot: u32,
-        step: u32,
-        scratch: &mut PathScratch,
-        out: &mut Vec<PathCell>,
-    ) {
-        let moment = &self.ring[step as usize % RING][slot as usize];
-        let beacon = BeaconState {
-            position: moment.map,
-            heading: moment.map_heading,
-            speed: moment.state.speed,
-        };
-        self.prepared
-            .risk_prior
-            .cells(&beacon, &mut scratch.path, &mut scratch.risk);
-        out.clear();
-        out.extend(scratch.risk.iter().map(|cell| PathCell {
-            cell: Cell {
-                ix: cell.ix,
-                iy: cell.iy,
-            },
-            after: Duration::from_micros(cell.arrival_us),
-            weight: cell.weight,
-        }));
+        radius_m: f64,
+        seconds: f64,
+    ) -> impl Iterator<Item = u32> + '_ {
+        let speeds = self.frame.vehicles.iter().map(|v| v.speed);
+        let fastest = speeds.fold(0.0, f64::max);
+        // A vehicle may have been a little faster than the fastest is now.
+        let reach = radius_m + 2.0 * (fastest + 15.0) * seconds;
+        let here = self.here(slot).truth();
+        let participants = self.participants.iter().copied();
+        participants
+            .filter(move |&other| other != slot && self.here(other).truth().distance(here) <= reach)
     }
 
     /// An object as it was at a step; its position is exact.
@@ -558,6 +540,5 @@ fn moment(grid: &covey_world::GridFrame, azimuth: f64, vehicle: &VehicleState) -
         },
         error: [0.0; 2],
         map: vehicle.position,
-        map_heading: vehicle.heading,
     }
 }

@@ -1,8 +1,8 @@
 //! What messages weigh on the air, by the scenario's size model.
 
-use covey_its::sizes::Model;
+use covey_its::sizes::{FusedCounts, Model};
 use covey_protocol::Parameters;
-use covey_protocol::messages::Broadcast;
+use covey_protocol::messages::{Broadcast, Report};
 
 use crate::readings::SizeModel;
 
@@ -64,31 +64,23 @@ impl Sizes {
         }
     }
 
-    /// Commands to reporters, without objects.
-    pub(crate) fn commands(&self, reporters: usize) -> u32 {
-        match &self.encoded {
-            None => whole(self.message + self.contributor * reporters as f64),
-            Some(model) => count(model.fused(0, 0, reporters)),
-        }
+    /// A contributor's report. The letter's table charges sensor information every time; encoded messages carry it when they do.
+    pub(crate) fn contribution(&self, report: &Report) -> u32 {
+        let sensors = report.sensor_information || self.encoded.is_none();
+        self.report(report.objects.len(), sensors)
     }
 
     /// A host's broadcast.
     pub(crate) fn broadcast(&self, broadcast: &Broadcast) -> u32 {
-        let [objects, withdrawn, contributors] = [
-            broadcast.objects.len(),
-            broadcast.withdrawn.len(),
-            broadcast.contributors.len(),
-        ];
-        let requested = self.requested * broadcast.requested.len() as f64;
         match &self.encoded {
             None => whole(
                 self.message
-                    + self.object * objects as f64
-                    + self.withdrawn * withdrawn as f64
-                    + self.contributor * contributors as f64
-                    + requested,
+                    + self.object * broadcast.objects.len() as f64
+                    + self.withdrawn * broadcast.withdrawn.len() as f64
+                    + self.contributor * broadcast.contributors.len() as f64
+                    + self.requested * broadcast.requested.len() as f64,
             ),
-            Some(model) => count(model.fused(objects, withdrawn, contributors)) + whole(requested),
+            Some(model) => count(model.fused(FusedCounts::of(broadcast))),
         }
     }
 }
@@ -100,9 +92,24 @@ pub(crate) fn estimate_encoded(p: &mut Parameters) {
     p.message_bytes = bytes(model.cpm(0, false));
     p.sensor_bytes = bytes(model.cpm(0, true)) - p.message_bytes;
     p.object_bytes = (bytes(model.cpm(30, false)) - p.message_bytes) / 30.0;
-    let fused = bytes(model.fused(10, 0, 0));
-    p.withdrawn_bytes = (bytes(model.fused(10, 20, 0)) - fused) / 20.0;
-    p.contributor_bytes = (bytes(model.fused(10, 0, 20)) - fused) / 20.0;
+    // Twenty more of each, in a fused state of ten stations.
+    let base = FusedCounts {
+        stations: 10,
+        ..FusedCounts::default()
+    };
+    let each = |more: FusedCounts| (bytes(model.fused(more)) - bytes(model.fused(base))) / 20.0;
+    p.withdrawn_bytes = each(FusedCounts {
+        withdrawn_stations: 20,
+        ..base
+    });
+    p.contributor_bytes = each(FusedCounts {
+        contributors: 20,
+        ..base
+    });
+    p.requested_bytes = each(FusedCounts {
+        requested: 20,
+        ..base
+    });
 }
 
 fn whole(bytes: f64) -> u32 {
@@ -115,6 +122,9 @@ fn count(bytes: usize) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use covey_protocol::messages::{Confidence, Content, ObjectState, Size};
+    use covey_protocol::{AgentId, Duration, Instant, ObjectId, Position, Tile, Velocity};
+
     use super::*;
 
     #[test]
@@ -123,7 +133,6 @@ mod tests {
         assert_eq!(sizes.beacon(None, true), (121, 0));
         assert_eq!(sizes.beacon(Some(13), false), (134, 13));
         assert_eq!(sizes.report(10, true), 121 + 35 + 350);
-        assert_eq!(sizes.commands(3), 121 + 12);
     }
 
     #[test]
@@ -140,10 +149,61 @@ mod tests {
             let estimate = p.report_bytes(objects as f64);
             assert!((real - estimate).abs() < 0.05 * real, "{real} {estimate}");
         }
-        assert!(
-            p.contributor_bytes > 1.0 && p.withdrawn_bytes > 1.0,
-            "{p:?}"
-        );
+        // A station id each, and now and then a byte more for the length.
+        for bytes in [p.contributor_bytes, p.withdrawn_bytes, p.requested_bytes] {
+            assert!((4.0..4.2).contains(&bytes), "{p:?}");
+        }
         p.validate().unwrap();
+    }
+
+    #[test]
+    fn a_broadcast_weighs_what_it_lists() {
+        let p = Parameters::default();
+        let object = |id| ObjectState {
+            id,
+            position: Position::default(),
+            velocity: Velocity::default(),
+            size: Size::default(),
+            sensed_at: Instant::ZERO,
+            confidence: Confidence::FULL,
+        };
+        let host = AgentId(9);
+        let station = ObjectId(3_000_000_001);
+        let label = ObjectId::perceived(host, 65_535);
+        let broadcast = |objects: &[ObjectId], withdrawn: &[ObjectId], requested: &[ObjectId]| {
+            let broadcast = Broadcast {
+                host,
+                tile: Tile::new(0, 0),
+                at: Instant::ZERO,
+                position: Position::default(),
+                sequence: 0,
+                epoch: 0,
+                tenure: Duration::ZERO,
+                price: 0.0,
+                cycle_start: Instant::ZERO,
+                contributors: vec![host],
+                lease: Duration::ZERO,
+                content: Content::Requested,
+                requested: requested.to_vec(),
+                full: false,
+                objects: objects.iter().copied().map(object).collect(),
+                withdrawn: withdrawn.to_vec(),
+                unchanged_since: Instant::ZERO,
+            };
+            [SizeModel::Tr103562, SizeModel::Uper]
+                .map(|model| Sizes::new(model, &p).broadcast(&broadcast))
+        };
+        let base = broadcast(&[label], &[], &[]);
+        let more = |[letter, encoded]: [u32; 2]| [letter - base[0], encoded - base[1]];
+        // An object of 35 bytes by the table; 24.1 bytes as a label when encoded, four more as a station.
+        let labels = more(broadcast(&[label; 9], &[], &[]));
+        let stations = more(broadcast(&[[label; 1], [station; 1]].concat(), &[], &[]));
+        assert_eq!(labels[0], 8 * 35);
+        assert!((193..=195).contains(&labels[1]), "{labels:?}");
+        assert!((28..=29).contains(&stations[1]), "{stations:?}");
+        assert_eq!(more(broadcast(&[label], &[label; 2], &[]))[1], 4);
+        assert_eq!(more(broadcast(&[label], &[station; 2], &[]))[1], 8);
+        assert_eq!(more(broadcast(&[label], &[], &[station; 2]))[1], 8);
+        assert_eq!(more(broadcast(&[label], &[], &[station; 2]))[0], 6);
     }
 }

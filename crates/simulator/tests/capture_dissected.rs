@@ -7,7 +7,7 @@ mod support;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use covey_its::{CpmOptions, ItsTime, Wire};
+use covey_its::{CpmOptions, ItsTime, Numbering, Wire};
 use covey_protocol::messages::{AgentState, Message};
 use covey_protocol::{AgentId, Instant, Tile};
 use covey_simulator::observe::StepView;
@@ -70,6 +70,8 @@ impl Watch {
         let zero = ItsTime::from_unix_millis(BEGIN_UNIX_S * 1_000).unwrap();
         let wire = Wire::new(&self.reference, zero);
         let mut lines = Vec::new();
+        // Numbers are small and shared here: everybody has them as they are, and one table does for all.
+        let mut numbering = Numbering::new();
         for (now, message, state) in &self.sent {
             let micros = BEGIN_UNIX_S * 1_000_000 + now.micros();
             let head = format!(
@@ -92,10 +94,10 @@ impl Watch {
                     continue;
                 }
                 Message::Report(report) => {
-                    wire.report_cpms(report, state, &CpmOptions::default())
+                    wire.report_cpms(report, state, &CpmOptions::default(), &mut numbering)
                 }
                 Message::Broadcast(broadcast) => {
-                    wire.broadcast_cpms(broadcast, &CpmOptions::default())
+                    wire.broadcast_cpms(broadcast, &CpmOptions::default(), &mut numbering)
                 }
             }
             .unwrap();
@@ -171,8 +173,15 @@ impl Observer for Watch {
         true
     }
 
-    fn message(&mut self, arm: usize, now: Instant, tile: Option<Tile>, message: &Message) {
-        Observer::message(&mut self.capture, arm, now, tile, message);
+    fn message(
+        &mut self,
+        arm: usize,
+        now: Instant,
+        tile: Option<Tile>,
+        message: &Message,
+        bytes: u32,
+    ) {
+        Observer::message(&mut self.capture, arm, now, tile, message, bytes);
         if arm == self.arm && now >= self.window.0 && now < self.window.1 {
             let sender = message.sender();
             let (_, state) = self.states.iter().find(|(id, _)| *id == sender).unwrap();
@@ -212,9 +221,16 @@ impl Observer for Both<'_> {
         true
     }
 
-    fn message(&mut self, arm: usize, now: Instant, tile: Option<Tile>, message: &Message) {
-        self.0.message(arm, now, tile, message);
-        self.1.message(arm, now, tile, message);
+    fn message(
+        &mut self,
+        arm: usize,
+        now: Instant,
+        tile: Option<Tile>,
+        message: &Message,
+        bytes: u32,
+    ) {
+        self.0.message(arm, now, tile, message, bytes);
+        self.1.message(arm, now, tile, message, bytes);
     }
 }
 

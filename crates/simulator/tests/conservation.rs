@@ -43,6 +43,7 @@ impl Observer for Counter {
         _: Instant,
         _: Option<covey_protocol::Tile>,
         message: &Message,
+        _: u32,
     ) {
         if self.measured {
             self.offered[arm][class(message)] += 1;

@@ -5,12 +5,11 @@
 
 use covey_protocol::host::Host;
 use covey_protocol::messages::{
-    AgentState, Beacon, Broadcast, Confidence, Content, ObjectState, PathCell, Report, Size,
+    AgentState, Beacon, Broadcast, Confidence, Content, ObjectState, Report, Size,
 };
-use covey_protocol::participant::Participant;
 use covey_protocol::{
     AgentId, Cell, CoverageDigest, Duration, Input, Instant, ObjectId, Output, Parameters,
-    Position, Tile, Velocity,
+    Participant, Position, Profile, Tile, Velocity,
 };
 
 /// Bytes, one after the other; zeros when they run out.
@@ -64,10 +63,23 @@ impl Script<'_> {
         }
     }
 
+    /// Small numbers, which are stations too, large ones, and numbers of somebody's making.
+    fn object(&mut self) -> ObjectId {
+        match self.byte() {
+            0xFF => ObjectId(u64::MAX),
+            0xFE => ObjectId(3_000_000_000 + u64::from(self.byte())),
+            byte if byte >= 0xC0 => {
+                let number = u16::from_be_bytes([self.byte(), byte]);
+                ObjectId::perceived(self.agent(), number)
+            }
+            byte => ObjectId(u64::from(byte % 12)),
+        }
+    }
+
     fn objects(&mut self, now: Instant) -> Vec<ObjectState> {
         (0..self.byte() % 6)
             .map(|_| ObjectState {
-                id: ObjectId(u64::from(self.byte() % 12)),
+                id: self.object(),
                 position: self.position(),
                 velocity: Velocity::new(self.number(), self.number()),
                 size: Size::default(),
@@ -92,7 +104,7 @@ impl Script<'_> {
             at: self.time(now),
             state: self.state(),
             digest: CoverageDigest::new(self.cells()).ok(),
-            low_frequency: false,
+            low_frequency: self.byte().is_multiple_of(2),
         }
     }
 
@@ -101,7 +113,7 @@ impl Script<'_> {
             sender: self.agent(),
             at: self.time(now),
             objects: self.objects(now),
-            sensor_information: false,
+            sensor_information: self.byte().is_multiple_of(2),
         }
     }
 
@@ -124,14 +136,10 @@ impl Script<'_> {
                 2 => Content::Demanded,
                 _ => Content::Requested,
             },
-            requested: (0..self.byte() % 3)
-                .map(|_| ObjectId(u64::from(self.byte())))
-                .collect(),
+            requested: (0..self.byte() % 3).map(|_| self.object()).collect(),
             full: self.byte().is_multiple_of(2),
             objects: self.objects(now),
-            withdrawn: (0..self.byte() % 4)
-                .map(|_| ObjectId(u64::from(self.byte())))
-                .collect(),
+            withdrawn: (0..self.byte() % 4).map(|_| self.object()).collect(),
             unchanged_since: self.time(now),
         }
     }
@@ -159,10 +167,14 @@ pub(crate) fn broadcasts(bytes: &[u8]) {
 
 fn play(bytes: &[u8], mostly: Kind) {
     let mut script = Script { bytes };
-    let parameters = Parameters::default();
+    // Whether it judges by itself what others need is the script's to say.
+    let profile = match script.byte() % 2 {
+        0 => Profile::letter(),
+        _ => Profile::demand(),
+    };
     let mut now = Instant::ZERO;
-    let mut participant = Participant::new(&parameters, AgentId(1), now);
-    let mut host = Host::new(&parameters, AgentId(2), Tile::new(0, 0), now, None);
+    let mut participant = Participant::new(&profile, AgentId(1), now);
+    let mut host = Host::new(&profile, AgentId(2), Tile::new(0, 0), now, None);
     let own = AgentState {
         position: Position::new(250.0, 250.0),
         ..AgentState::default()
@@ -175,23 +187,6 @@ fn play(bytes: &[u8], mostly: Kind) {
             1 => Kind::Report,
             2 => Kind::Broadcast,
             3 => {
-                let cells: Vec<PathCell> = script
-                    .cells()
-                    .into_iter()
-                    .map(|cell| PathCell {
-                        cell,
-                        after: Duration::ZERO,
-                        weight: script.number(),
-                    })
-                    .collect();
-                let agent = script.agent();
-                host.handle_input(
-                    now,
-                    Input::Path {
-                        agent,
-                        cells: &cells,
-                    },
-                );
                 host.handle_input(now, Input::Occupancy(script.number()));
                 let objects = script.objects(now);
                 let cells = script.cells();
@@ -231,7 +226,7 @@ fn play(bytes: &[u8], mostly: Kind) {
         while let Some(output) = participant.poll_output() {
             check_wake(&output, now);
         }
-        check(&host, &participant, &parameters);
+        check(&host, &participant, &profile.parameters);
     }
 }
 

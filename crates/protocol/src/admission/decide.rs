@@ -170,6 +170,7 @@ impl Admission {
             airtime_after: rules.airtime(context.bytes(&self.members)),
             changes,
             binding,
+            cut: Vec::new(),
         }
     }
 

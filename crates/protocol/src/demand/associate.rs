@@ -18,7 +18,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use crate::grid::Position;
-use crate::ids::ObjectId;
+use crate::ids::{AgentId, ObjectId};
 use crate::messages::{AgentState, ObjectState, Size};
 use crate::sorted::SortedMap;
 use crate::time::{Duration, Instant};
@@ -27,7 +27,7 @@ use crate::time::{Duration, Instant};
 pub const MOST_TRACKS: usize = 8_192;
 
 /// Own labels are the upper half of 16 bits, the width of an object's id in a CPM, from above.
-const LABELS: u64 = 32_768;
+const LABELS: u16 = 32_768;
 /// Side of the cells of the index, in metres: nothing moves farther within the memory of tracks at road speeds.
 const CELL_M: f64 = 50.0;
 /// Gate, in standard deviations.
@@ -252,24 +252,89 @@ fn assign<'n>(
     fit([middle(0), middle(1)], aligned)
 }
 
-/// Which of `tracks` each of `entries` is, for one who keeps no tracks from look to look.
-#[must_use]
-pub fn associate(tracks: &[Seen], entries: &[Seen], accuracy: Accuracy) -> Vec<Option<u32>> {
-    let mut order: Vec<(f64, u32)> = (0u32..)
-        .zip(tracks)
-        .map(|(k, track)| (track.position.x, k))
-        .collect();
-    order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    let mut near: Vec<Vec<u32>> = Vec::with_capacity(entries.len());
-    for entry in entries {
-        let x = entry.position.x;
-        let from = order.partition_point(|&(at, _)| at < x - CELL_M);
-        let to = order.partition_point(|&(at, _)| at <= x + CELL_M);
-        let mut some: Vec<u32> = order[from..to.max(from)].iter().map(|&(_, k)| k).collect();
-        some.sort_unstable();
-        near.push(some);
+/// Bodies that are told apart for the length of one judgement, by one who keeps no tracks from look to look.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Sighted {
+    accuracy: Accuracy,
+    labels: Vec<ObjectId>,
+    seen: Vec<Seen>,
+    /// By ascending first coordinate, as far as they are sorted; those added since follow.
+    order: Vec<(f64, u32)>,
+    sorted: usize,
+    /// Room to use again.
+    entries: Vec<Seen>,
+    near: Vec<u32>,
+    begin: Vec<u32>,
+}
+
+/// So many bodies are looked through one by one before all are sorted anew.
+const UNSORTED: usize = 32;
+
+impl Sighted {
+    pub(crate) fn new(
+        accuracy: Accuracy,
+        bodies: impl IntoIterator<Item = (ObjectId, Seen)>,
+    ) -> Self {
+        let mut sighted = Self {
+            accuracy,
+            ..Self::default()
+        };
+        for (label, seen) in bodies {
+            sighted.add(label, seen);
+        }
+        sighted
     }
-    assign(tracks, entries, accuracy, |entry| &near[entry])
+
+    /// One body more.
+    pub(crate) fn add(&mut self, label: ObjectId, seen: Seen) {
+        self.order.push((seen.position.x, self.seen.len() as u32));
+        self.labels.push(label);
+        self.seen.push(seen);
+    }
+
+    /// Which bodies the entries of one look are, none for none of them; the looker itself is not among them.
+    pub(crate) fn recognise(
+        &mut self,
+        looker: Option<ObjectId>,
+        objects: &[ObjectState],
+    ) -> Vec<Option<ObjectId>> {
+        if self.order.len() > self.sorted + UNSORTED || self.sorted == 0 {
+            self.order
+                .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            self.sorted = self.order.len();
+        }
+        let (sorted, rest) = self.order.split_at(self.sorted);
+        let (entries, near, begin) = (&mut self.entries, &mut self.near, &mut self.begin);
+        entries.clear();
+        entries.extend(objects.iter().map(Seen::of_object));
+        near.clear();
+        begin.clear();
+        begin.push(0);
+        for entry in entries.iter() {
+            let Position { x, y } = entry.position;
+            let from = sorted.partition_point(|&(at, _)| at < x - CELL_M);
+            let beside = |&&(at, number): &&(f64, u32)| {
+                at <= x + CELL_M
+                    && at >= x - CELL_M
+                    && (self.seen[number as usize].position.y - y).abs() <= CELL_M
+                    && Some(self.labels[number as usize]) != looker
+            };
+            let strip = sorted[from..]
+                .iter()
+                .take_while(|&&(at, _)| at <= x + CELL_M);
+            let some = near.len();
+            near.extend(strip.filter(beside).map(|&(_, number)| number));
+            near.extend(rest.iter().filter(beside).map(|&(_, number)| number));
+            near[some..].sort_unstable();
+            begin.push(near.len() as u32);
+        }
+        let (near, begin) = (&*near, &*begin);
+        let found = assign(&self.seen, entries, self.accuracy, |entry| {
+            &near[begin[entry] as usize..begin[entry + 1] as usize]
+        });
+        let label = |track: Option<u32>| track.map(|track| self.labels[track as usize]);
+        found.into_iter().map(label).collect()
+    }
 }
 
 /// A body that is kept track of.
@@ -285,18 +350,20 @@ struct Track {
 /// Tracks of everything around, from beacons and from what others see.
 #[derive(Debug, Clone, Default)]
 pub struct Association {
+    own: AgentId,
     accuracy: Accuracy,
     tracks: Vec<Track>,
     numbers: SortedMap<ObjectId, u32>,
     cells: BTreeMap<(i32, i32), Vec<u32>>,
-    next: u64,
+    next: u16,
 }
 
 impl Association {
-    /// No tracks yet.
+    /// No tracks yet, kept by agent `own`: labels that it gives are its own.
     #[must_use]
-    pub fn new(accuracy: Accuracy) -> Self {
+    pub fn new(own: AgentId, accuracy: Accuracy) -> Self {
         Self {
+            own,
             accuracy,
             ..Self::default()
         }
@@ -337,11 +404,6 @@ impl Association {
             return None;
         }
         let mut retired = None;
-        if known.is_some() {
-            // It has a label that was given away: whoever has it gets another at the next look.
-            self.remove(station);
-            retired = Some(station);
-        }
         // The first word of a station: it may have been seen before.
         let [apart, _] = self.accuracy.variances();
         let mut best: Option<(f64, ObjectId)> = None;
@@ -478,8 +540,8 @@ impl Association {
         }
         loop {
             // More labels than tracks: some are free.
-            let label = ObjectId(2 * LABELS - 1 - self.next % LABELS);
-            self.next += 1;
+            let label = ObjectId::perceived(self.own, u16::MAX - self.next % LABELS);
+            self.next = self.next.wrapping_add(1);
             if self.numbers.get(label).is_none() {
                 return Some(label);
             }

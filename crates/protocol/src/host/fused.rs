@@ -305,6 +305,66 @@ impl FusedState {
             .collect()
     }
 
+    /// What receivers of all broadcasts hold of each fresh object when they get the one at `now`: a full refresh begins anew.
+    pub(super) fn listings(&self, parameters: &Parameters, now: Instant) -> Vec<Listing> {
+        let full = self.refresh_due(parameters, now);
+        let listing = |object: &HeldObject| match self.sent.get(object.state.id) {
+            Some(sent) if !full => {
+                let state = &object.state;
+                if changed(parameters, sent, state, state.velocity) {
+                    Listing::Changed
+                } else {
+                    Listing::Unchanged
+                }
+            }
+            _ => Listing::None,
+        };
+        self.fresh.iter().map(listing).collect()
+    }
+
+    /// How many objects the broadcast at `now` withdraws, unless some of them are listed anew.
+    pub(super) fn withdrawals(
+        &self,
+        parameters: &Parameters,
+        listings: &[Listing],
+        now: Instant,
+    ) -> usize {
+        if self.refresh_due(parameters, now) {
+            return 0;
+        }
+        let unchanged = listings.iter().filter(|&&l| l == Listing::Unchanged);
+        self.sent.len() - unchanged.count()
+    }
+
+    /// Of `picked` objects, the most wanted first, those that are listed in `room` bytes; by ascending id.
+    pub(super) fn fitting(
+        &self,
+        parameters: &Parameters,
+        mut listings: Vec<Listing>,
+        picked: &[ObjectId],
+        mut room: f64,
+    ) -> Vec<ObjectId> {
+        let mut fitting = Vec::new();
+        for id in picked {
+            let Ok(at) = self.fresh.binary_search_by_key(id, |o| o.state.id) else {
+                continue;
+            };
+            let bytes = match listings[at] {
+                Listing::None => parameters.object_bytes,
+                // It is not withdrawn then.
+                Listing::Changed => parameters.object_bytes - parameters.withdrawn_bytes,
+                Listing::Unchanged => continue,
+            };
+            if bytes <= room {
+                room -= bytes;
+                listings[at] = Listing::Unchanged;
+                fitting.push(*id);
+            }
+        }
+        fitting.sort_unstable();
+        fitting
+    }
+
     /// The object part of a broadcast at `now` that lists `picked` objects and goes on with those listed before while they
     /// are fresh and unchanged; remembers it as sent.
     pub(super) fn list_picked(

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::digest::CoverageDigest;
-use crate::grid::Window;
+use crate::grid::{Position, Window};
 use crate::ids::ObjectId;
 use crate::messages::{AgentState, Beacon, PathCell};
 use crate::time::{Duration, Instant};
@@ -17,7 +17,9 @@ pub(super) struct Member {
     /// Its newest digest. Beacons come more often than decisions, so cells are looked up when one is made.
     digest: Option<CoverageDigest>,
     digest_at: Option<Instant>,
+    /// Where it is about to drive, and the time of the beacon that this follows from.
     pub(super) path: Vec<PathCell>,
+    pub(super) path_of: Option<Instant>,
     pub(super) reports: Reports,
 }
 
@@ -84,6 +86,7 @@ impl Member {
             digest: None,
             digest_at: None,
             path: Vec::new(),
+            path_of: None,
             reports: Reports::default(),
         }
     }
@@ -109,6 +112,11 @@ impl Member {
         due
     }
 
+    /// It was last heard within `radius_m` of `centre`.
+    pub(super) fn is_within(&self, centre: Position, radius_m: f64) -> bool {
+        self.state.position.distance(centre) <= radius_m
+    }
+
     /// Appends the cells of its newest digest as numbers of the host's window, ascending; those beyond are left out.
     pub(super) fn view(&self, window: &Window, cells: &mut Vec<u32>) {
         if let Some(digest) = &self.digest {
@@ -127,7 +135,7 @@ impl Member {
 /// Whole intervals from `earlier` to `later`, to the nearest.
 fn slots_between(earlier: Instant, later: Instant, interval: Duration) -> u32 {
     let micros = later.since(earlier).micros().max(0);
-    let slots = (micros + interval.micros() / 2) / interval.micros().max(1);
+    let slots = micros.saturating_add(interval.micros() / 2) / interval.micros().max(1);
     u32::try_from(slots).unwrap_or(u32::MAX)
 }
 

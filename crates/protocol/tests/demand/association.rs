@@ -6,6 +6,9 @@ use covey_protocol::demand::associate::{Accuracy, Association};
 use covey_protocol::messages::{AgentState, Confidence, ObjectState, Size};
 use covey_protocol::{AgentId, Duration, Instant, ObjectId, Position};
 
+/// Who keeps the tracks.
+const OWN: AgentId = AgentId(4_000_000_001);
+
 /// A reproducible number in 0..1.
 fn unit(key: u64) -> f64 {
     (AgentId(key).mixed() >> 11) as f64 / (1u64 << 53) as f64
@@ -80,10 +83,13 @@ fn errors(error_m: f64, sizes: bool) -> [f64; 2] {
 /// those taken for silent cars.
 fn shares(error_m: f64, assumed_m: f64, sizes: bool) -> [f64; 4] {
     let road = Road::new(error_m);
-    let mut tracks = Association::new(Accuracy {
-        position_m: assumed_m,
-        sizes,
-    });
+    let mut tracks = Association::new(
+        OWN,
+        Accuracy {
+            position_m: assumed_m,
+            sizes,
+        },
+    );
     // What each label stood for last, and when each car was last spoken of.
     let mut meaning: BTreeMap<ObjectId, usize> = BTreeMap::new();
     let mut spoken: BTreeMap<usize, Instant> = BTreeMap::new();
@@ -142,7 +148,7 @@ fn shares(error_m: f64, assumed_m: f64, sizes: bool) -> [f64; 4] {
                     .get(&car)
                     .is_some_and(|&at| now.since(at) <= Duration::from_millis(1_000));
                 entries += 1;
-                let as_station = label.0 < 30_000;
+                let as_station = label.scope().is_none();
                 match (Road::equipped(car), as_station) {
                     (false, taken) => {
                         kinds[0] += 1;
@@ -217,7 +223,7 @@ fn gates_keep_neighbours_the_other_way_and_other_lengths_apart() {
         sizes: true,
     };
     let fits = |entry: ObjectState| {
-        let mut tracks = Association::new(accuracy);
+        let mut tracks = Association::new(OWN, accuracy);
         let first = tracks.label(None, &[body(0.0, 0.0, 10.0, 5.0)], true);
         let mut later = entry;
         later.sensed_at = Instant::from_millis(200);
@@ -232,7 +238,7 @@ fn gates_keep_neighbours_the_other_way_and_other_lengths_apart() {
 
 #[test]
 fn one_look_shows_each_body_once_and_the_nearest_wins() {
-    let mut tracks = Association::new(Accuracy::default());
+    let mut tracks = Association::new(OWN, Accuracy::default());
     let labels = tracks.label(None, &[body(0.0, 0.0, 0.0, 5.0)], true);
     let two = [body(0.8, 0.0, 0.0, 5.0), body(0.1, 0.0, 0.0, 5.0)];
     let again = tracks.label(None, &two, true);
@@ -240,11 +246,14 @@ fn one_look_shows_each_body_once_and_the_nearest_wins() {
     assert_ne!(again[0], labels[0]);
     let known_only = tracks.label(None, &[body(100.0, 0.0, 0.0, 5.0)], false);
     assert_eq!(known_only, [None]);
+    // Labels are the keeper's own, from above.
+    let scopes: Vec<_> = again.iter().map(|label| label.unwrap().scope()).collect();
+    assert_eq!(scopes, [Some((OWN, 65_534)), Some((OWN, 65_535))]);
 }
 
 #[test]
 fn a_station_takes_over_what_was_seen_of_it_before_its_first_beacon() {
-    let mut tracks = Association::new(Accuracy::default());
+    let mut tracks = Association::new(OWN, Accuracy::default());
     let seen = tracks.label(None, &[body(0.0, 0.0, 5.0, 5.0)], true);
     let state = AgentState {
         position: Position::new(0.5, 0.0),
@@ -269,7 +278,7 @@ fn a_station_takes_over_what_was_seen_of_it_before_its_first_beacon() {
 
 #[test]
 fn tracks_are_bounded_whatever_is_said() {
-    let mut tracks = Association::new(Accuracy::default());
+    let mut tracks = Association::new(OWN, Accuracy::default());
     let many: Vec<ObjectState> = (0..9_000)
         .map(|k| body(30.0 * f64::from(k), 0.0, 0.0, 5.0))
         .collect();

@@ -1,6 +1,7 @@
 //! The demand-driven policy: its choice against a plain one, its bounds, and what it does in small scenes.
 
 mod association;
+mod contributors;
 mod plain;
 mod scenes;
 

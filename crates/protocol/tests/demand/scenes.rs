@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use covey_protocol::contributor::Contributor;
 use covey_protocol::demand::associate::Identities;
+use covey_protocol::demand::select::{DemandProblem, Selection};
 use covey_protocol::demand::{Demand, DemandOptions, Draw};
 use covey_protocol::host::Host;
-use covey_protocol::map::RoadMap;
 use covey_protocol::messages::{
     AgentState, Beacon, Broadcast, Confidence, Content, Message, ObjectState, Report, Size,
 };
+use covey_protocol::policy::Explanation;
 use covey_protocol::{
-    AgentId, Duration, Input, Instant, ObjectId, Output, Parameters, Position, Tile, Velocity,
+    AgentId, Duration, Input, Instant, ObjectId, Output, Parameters, Position, Profile, RoadMap,
+    Tile, Velocity,
 };
 
 const CAR: Size = Size {
@@ -22,12 +23,12 @@ const CAR: Size = Size {
 
 /// A vehicle of a scene.
 #[derive(Debug, Clone, Copy)]
-struct Car {
-    id: u64,
-    x: f64,
-    y: f64,
-    speed: f64,
-    equipped: bool,
+pub(crate) struct Car {
+    pub(crate) id: u64,
+    pub(crate) x: f64,
+    pub(crate) y: f64,
+    pub(crate) speed: f64,
+    pub(crate) equipped: bool,
 }
 
 fn car(id: u64, x: f64, y: f64) -> Car {
@@ -40,14 +41,14 @@ fn car(id: u64, x: f64, y: f64) -> Car {
     }
 }
 
-fn mute(id: u64, x: f64, y: f64) -> Car {
+pub(crate) fn mute(id: u64, x: f64, y: f64) -> Car {
     Car {
         equipped: false,
         ..car(id, x, y)
     }
 }
 
-fn state(car: &Car) -> AgentState {
+pub(crate) fn state(car: &Car) -> AgentState {
     AgentState {
         position: Position::new(car.x, car.y),
         heading: 0.0,
@@ -56,7 +57,7 @@ fn state(car: &Car) -> AgentState {
     }
 }
 
-fn object(car: &Car, at: Instant) -> ObjectState {
+pub(crate) fn object(car: &Car, at: Instant) -> ObjectState {
     ObjectState {
         id: ObjectId(car.id),
         position: Position::new(car.x, car.y),
@@ -67,9 +68,17 @@ fn object(car: &Car, at: Instant) -> ObjectState {
     }
 }
 
+/// The usual numbers with another allowance.
+fn allowing(allowance: f64) -> Parameters {
+    Parameters {
+        allowance,
+        ..Parameters::default()
+    }
+}
+
 /// A host with the policy, and a world around it of which it learns only by messages.
 struct Stage {
-    host: Host<Demand>,
+    host: Host,
     cars: Vec<Car>,
     now: Instant,
     broadcasts: Vec<Broadcast>,
@@ -79,34 +88,25 @@ struct Stage {
 
 impl Stage {
     fn new(options: DemandOptions, allowance: f64, cars: &[Car]) -> Self {
-        let parameters = Parameters {
-            allowance,
-            ..Parameters::default()
-        };
-        Self::with(&parameters, Demand::new(options), None, cars)
+        Self::with(Profile::demand_with(allowing(allowance), options), cars)
     }
 
-    fn with(
-        parameters: &Parameters,
-        policy: Demand,
-        map: Option<Arc<dyn RoadMap>>,
-        cars: &[Car],
-    ) -> Self {
-        let host = Host::with_policy(
-            parameters,
-            AgentId(cars[0].id),
-            Tile::new(0, 0),
-            Instant::ZERO,
-            None,
-            policy,
-        )
-        .with_map(map);
+    fn with(profile: Profile, cars: &[Car]) -> Self {
+        let (id, tile) = (AgentId(cars[0].id), Tile::new(0, 0));
         Self {
-            host,
+            host: Host::new(&profile, id, tile, Instant::ZERO, None),
             cars: cars.to_vec(),
             now: Instant::ZERO,
             broadcasts: Vec::new(),
             scramble: 0,
+        }
+    }
+
+    /// What the host's last plan was chosen from, and what was chosen.
+    fn explained(&self) -> (&DemandProblem, &Selection) {
+        match self.host.policy().explanation() {
+            Some(Explanation::Demand(problem, selection)) => (problem, selection),
+            other => panic!("no plan yet: {other:?}"),
         }
     }
 
@@ -186,7 +186,7 @@ fn without_bonus() -> DemandOptions {
 
 /// A queue: 1 follows 2, which follows the silent 90, which follows the silent 91; 3 drives beside, where it sees 91; 4 and 5
 /// drive where they see nothing that 1 or 2 lack. The host, 9, is far behind in another lane.
-fn queue() -> Vec<Car> {
+pub(crate) fn queue() -> Vec<Car> {
     vec![
         car(9, 150.0, 10.5),
         car(1, 200.0, 0.0),
@@ -212,7 +212,7 @@ fn the_only_viewer_of_a_hidden_second_leader_is_picked() {
         [3],
         "by sight lines, without a report"
     );
-    let problem = stage.host.policy().problem().unwrap();
+    let problem = stage.explained().0;
     let mut needed = problem.objects.iter().filter(|o| o.silent).map(|o| o.id);
     let called = |id| stage.host.source_of(id) == Some(ObjectId(91));
     assert!(needed.any(called), "{problem:?}");
@@ -226,14 +226,8 @@ fn a_second_viewer_of_the_same_is_not_picked() {
     stage.cycle(&[(3, &[90, 91])]);
     stage.cycle(&[(3, &[90, 91])]);
     // Both see 90 and 91; links are good, so the second adds nearly nothing for its bytes.
-    let gains: Vec<f64> = stage
-        .host
-        .policy()
-        .selection()
-        .picks
-        .iter()
-        .map(|p| p.gain)
-        .collect();
+    let picks = &stage.explained().1.picks;
+    let gains: Vec<f64> = picks.iter().map(|p| p.gain).collect();
     assert_eq!(stage.contributors().len(), 1, "{gains:?}");
 }
 
@@ -263,7 +257,7 @@ fn planned_bytes_stay_within_the_allowance_and_the_broadcast_within_the_plan() {
         for k in 0..12 {
             let reports: &[(u64, &[u64])] = if k % 3 == 0 { &[(3, &[90, 91])] } else { &[] };
             let broadcast = stage.cycle(reports).clone();
-            let chosen = stage.host.policy().selection();
+            let chosen = stage.explained().1;
             assert!(chosen.bytes <= budget, "{} {budget}", chosen.bytes);
             assert!(parameters.broadcast_bytes(&broadcast) <= budget);
         }
@@ -304,7 +298,7 @@ fn a_target_below_the_allowance_sets_the_budget_without_winding_up() {
         stage.host.handle_input(stage.now, Input::Occupancy(0.5));
         stage.cycle(&[(3, &[90, 91])]);
     }
-    let budget = |stage: &Stage| stage.host.policy().problem().unwrap().budget_bytes / capacity;
+    let budget = |stage: &Stage| stage.explained().0.budget_bytes / capacity;
     assert!(budget(&stage) <= 0.021, "{}", budget(&stage));
     // Ten seconds of congestion leave no debt.
     stage.host.handle_input(stage.now, Input::Occupancy(0.0));
@@ -330,12 +324,9 @@ impl RoadMap for Wall {
 #[test]
 fn buildings_of_the_map_hide_what_boxes_do_not() {
     let run = |map: Option<Arc<dyn RoadMap>>| {
-        let parameters = Parameters {
-            allowance: 0.2,
-            ..Parameters::default()
-        };
-        let policy = Demand::new(without_bonus());
-        let mut stage = Stage::with(&parameters, policy, map, &queue());
+        let mut profile = Profile::demand_with(allowing(0.2), without_bonus());
+        profile.map = map;
+        let mut stage = Stage::with(profile, &queue());
         // Reported once; the report is stale when the last decision is made.
         stage.cycle(&[(3, &[90, 91])]);
         stage.cycle(&[]);
@@ -359,12 +350,10 @@ impl Draw for Numbers {
 #[test]
 fn random_choice_is_addressed_and_spends_no_more() {
     let run = |seed: u64| {
-        let parameters = Parameters {
-            allowance: 0.02,
-            ..Parameters::default()
-        };
-        let policy = Demand::new(DemandOptions::default()).at_random(Arc::new(Numbers(seed)));
-        let mut stage = Stage::with(&parameters, policy, None, &queue());
+        let profile = Profile::demanding(allowing(0.02), DemandOptions::default(), move || {
+            Demand::new(DemandOptions::default()).at_random(Arc::new(Numbers(seed)))
+        });
+        let mut stage = Stage::with(profile, &queue());
         let mut chosen = Vec::new();
         for _ in 0..10 {
             stage.cycle(&[(3, &[90, 91])]);
@@ -445,91 +434,4 @@ fn decisions_do_not_depend_on_the_ids_of_perceived_objects() {
         named,
         "ids matter where they are believed"
     );
-}
-
-/// A contributor beside the queue: what it reports of the silent cars and of the one that beacons.
-struct Beside {
-    contributor: Contributor,
-    now: Instant,
-}
-
-impl Beside {
-    fn new() -> Self {
-        let parameters = Parameters::default();
-        let contributor = Contributor::new(&parameters, AgentId(3));
-        Self {
-            contributor: contributor.with_demand(&parameters, &DemandOptions::default(), None),
-            now: Instant::ZERO,
-        }
-    }
-
-    /// One cycle in which the host asks, everyone beacons, and somebody else tells of `told`; what is reported then.
-    fn cycle(&mut self, requested: &[u64], told: &[u64]) -> Vec<u64> {
-        let cars = queue();
-        let by_id = |id: u64| *cars.iter().find(|car| car.id == id).unwrap();
-        let (start, at) = (self.now, self.now + Duration::from_millis(150));
-        self.now = self.now + Duration::from_millis(200);
-        let own = state(&by_id(3));
-        self.contributor.handle_input(start, Input::Moved(&own));
-        let seen: Vec<ObjectState> = [2, 90, 91].map(|id| object(&by_id(id), start)).to_vec();
-        let sensed = Input::Sensed {
-            objects: &seen,
-            cells: &[],
-        };
-        self.contributor.handle_input(start, sensed);
-        for car in cars.iter().filter(|car| car.equipped && car.id != 3) {
-            let beacon = Beacon {
-                sender: AgentId(car.id),
-                at: start,
-                state: state(car),
-                digest: None,
-                low_frequency: false,
-            };
-            self.contributor.handle_input(start, Input::Beacon(&beacon));
-        }
-        let mut reported = Vec::new();
-        // Ticks in all slots of the cycle: the own one is among them.
-        for slot in 0..3 {
-            let tick = start + Duration::from_millis(50 * slot);
-            self.contributor.handle_input(tick, Input::Tick);
-            while let Some(output) = self.contributor.poll_output() {
-                if let Output::Transmit(Message::Report(report)) = output {
-                    reported.extend(report.objects.iter().map(|o| o.id.0));
-                }
-            }
-        }
-        let broadcast = Broadcast {
-            host: AgentId(9),
-            tile: Tile::new(0, 0),
-            at,
-            position: Position::new(150.0, 10.5),
-            sequence: 0,
-            epoch: 0,
-            tenure: Duration::ZERO,
-            price: 0.0,
-            cycle_start: start,
-            contributors: vec![AgentId(3)],
-            lease: Duration::from_millis(600),
-            content: Content::Requested,
-            requested: requested.iter().map(|&id| ObjectId(id)).collect(),
-            full: true,
-            objects: told.iter().map(|&id| object(&by_id(id), start)).collect(),
-            withdrawn: Vec::new(),
-            unchanged_since: start,
-        };
-        self.contributor
-            .handle_input(at, Input::Broadcast(&broadcast));
-        reported
-    }
-}
-
-#[test]
-fn a_contributor_reports_what_is_needed_or_named_and_nothing_else() {
-    let mut beside = Beside::new();
-    assert!(beside.cycle(&[], &[]).is_empty(), "not asked yet");
-    // Nobody has spoken of the silent cars for a second; number 2 beacons for itself.
-    assert_eq!(beside.cycle(&[2], &[]), [90, 91]);
-    assert_eq!(beside.cycle(&[], &[90, 91]), [2, 90, 91], "2 was named");
-    // Both are known from others now, but cars 1 and 2 cannot see 91, and 1 cannot see 90: they still need them.
-    assert_eq!(beside.cycle(&[], &[90, 91]), [90, 91]);
 }

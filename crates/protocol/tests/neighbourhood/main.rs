@@ -1,6 +1,7 @@
 //! Real roles in a network in memory: what happens when hosts come, go, die, meet, and when messages are lost, late or
 //! doubled.
 
+mod bounds;
 mod network;
 
 use covey_protocol::messages::Message;
@@ -160,7 +161,7 @@ fn the_contributor_falls_silent_when_broadcasts_are_lost_and_comes_back() {
             .all(|at| at.since(since) <= Duration::from_millis(600)),
         "{reports:?}"
     );
-    assert!(!network.node(4).participant.contributor().is_admitted());
+    assert!(!network.node(4).participant.is_admitted());
     network.rule = Box::new(|_, _, _| Fate::Deliver);
     let since = network.now;
     network.run(1_000);
@@ -336,7 +337,7 @@ fn a_run_is_a_function_of_its_inputs() {
 fn a_host_far_off_the_centre_hands_over_where_that_is_the_rule() {
     for (handover, expected) in [(None, [1]), (Some(Handover::USUAL), [2])] {
         let mut network = Network::new();
-        network.parameters.handover = handover;
+        network.profile.parameters.handover = handover;
         network.add(1, 240.0, 250.0);
         network.run(2_000);
         assert_eq!(network.hosts(TILE), [1]);
@@ -357,10 +358,10 @@ fn a_broadcast_counts_in_full_or_as_the_last_one_was() {
     // Nobody moves: between two full refreshes a broadcast lists nothing.
     let sizes = |counts| {
         let mut network = Network::new();
-        network.parameters.broadcast_counts = counts;
+        network.profile.parameters.broadcast_counts = counts;
         let (capacity, cycle) = (
-            network.parameters.capacity_bytes_per_s,
-            network.parameters.cycle_s,
+            network.profile.parameters.capacity_bytes_per_s,
+            network.profile.parameters.cycle_s,
         );
         let mut network = five_in(network);
         network.run(6_000);

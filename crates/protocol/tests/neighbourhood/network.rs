@@ -1,13 +1,13 @@
 //! A network in memory: real participants, a reachability rule, seeded loss, virtual time in steps of 50 ms.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
 
 use covey_protocol::host::Host;
 use covey_protocol::messages::{AgentState, Confidence, Message, ObjectState, PathCell, Size};
-use covey_protocol::participant::Participant;
 use covey_protocol::{
-    AgentId, Cell, Duration, Event, Input, Instant, ObjectId, Output, Parameters, Position, Tile,
-    Velocity,
+    AgentId, Cell, Duration, Event, Input, Instant, ObjectId, Output, Participant, Position,
+    Profile, RoadMap, Tile, Velocity,
 };
 
 pub(crate) const STEP: Duration = Duration::from_millis(50);
@@ -23,6 +23,34 @@ pub(crate) struct Node {
     /// Objects in view, standing.
     pub(crate) objects: Vec<(ObjectId, Position)>,
     pub(crate) alive: bool,
+}
+
+/// A map of ways that begin at certain places, and lead nowhere from anywhere else.
+#[derive(Debug, Default)]
+struct Ways(Mutex<Vec<(Position, Vec<Cell>)>>);
+
+impl RoadMap for Ways {
+    fn building_between(&self, _: Position, _: Position) -> bool {
+        false
+    }
+
+    fn way_ahead(&self, _: Position, _: f64, _: f64, _: &mut Vec<Position>) {}
+
+    fn lane_heading(&self, _: Position) -> Option<f64> {
+        None
+    }
+
+    fn path_ahead(&self, state: &AgentState, _: f64, path: &mut Vec<PathCell>) {
+        for (from, cells) in self.0.lock().unwrap().iter() {
+            if *from == state.position {
+                path.extend(cells.iter().map(|&cell| PathCell {
+                    cell,
+                    after: Duration::ZERO,
+                    weight: 1.0,
+                }));
+            }
+        }
+    }
 }
 
 /// A message under way.
@@ -46,7 +74,7 @@ pub(crate) enum Fate {
 type Rule = Box<dyn Fn(&Message, AgentId, Instant) -> Fate>;
 
 pub(crate) struct Network {
-    pub(crate) parameters: Parameters,
+    pub(crate) profile: Profile,
     pub(crate) nodes: BTreeMap<AgentId, Node>,
     pub(crate) now: Instant,
     /// Pairs (sender, receiver) that cannot hear each other.
@@ -58,12 +86,20 @@ pub(crate) struct Network {
     /// Cooperative occupancy that every host measures.
     pub(crate) occupancy: f64,
     under_way: Vec<Flight>,
+    ways: Arc<Ways>,
 }
 
 impl Network {
+    /// A network of the letter's participants.
     pub(crate) fn new() -> Self {
+        Self::of(Profile::letter())
+    }
+
+    /// A network of participants of this kind, with a map on which nobody goes anywhere yet.
+    pub(crate) fn of(profile: Profile) -> Self {
+        let ways = Arc::new(Ways::default());
         Self {
-            parameters: Parameters::default(),
+            profile: profile.with_map(ways.clone()),
             nodes: BTreeMap::new(),
             now: Instant::ZERO,
             deaf: BTreeSet::new(),
@@ -72,6 +108,7 @@ impl Network {
             events: Vec::new(),
             occupancy: 0.0,
             under_way: Vec::new(),
+            ways,
         }
     }
 
@@ -79,7 +116,7 @@ impl Network {
     pub(crate) fn add(&mut self, id: u64, x: f64, y: f64) -> &mut Node {
         let id = AgentId(id);
         let node = Node {
-            participant: Participant::new(&self.parameters, id, self.now),
+            participant: Participant::new(&self.profile, id, self.now),
             position: Position::new(x, y),
             speed: 0.0,
             cells: Vec::new(),
@@ -165,6 +202,7 @@ impl Network {
                     Output::Transmit(message) => outgoing.push((id, message)),
                     Output::Event(event) => self.events.push((now, id, event)),
                     Output::WakeAt(at) => assert!(at > now, "{id} wants to wake up in the past"),
+                    other => panic!("{id} puts out {other:?}"),
                 }
             }
         }
@@ -212,26 +250,10 @@ impl Network {
         }
     }
 
-    /// Gives every host the same predicted path for `agent`: each cell with weight 1.
+    /// From where `agent` is now the map knows a way through `cells`, each with weight 1.
     pub(crate) fn predict(&mut self, agent: u64, cells: &[Cell]) {
-        let path: Vec<PathCell> = cells
-            .iter()
-            .map(|&cell| PathCell {
-                cell,
-                after: Duration::ZERO,
-                weight: 1.0,
-            })
-            .collect();
-        let now = self.now;
-        for node in self.nodes.values_mut() {
-            node.participant.handle_input(
-                now,
-                Input::Path {
-                    agent: AgentId(agent),
-                    cells: &path,
-                },
-            );
-        }
+        let from = self.node(agent).position;
+        self.ways.0.lock().unwrap().push((from, cells.to_vec()));
     }
 
     /// Reports sent by `id` since `since`.

@@ -36,6 +36,9 @@ impl Hosted {
             );
             *receptions += (receivers.len() * broadcast.objects.len()) as u64;
             self.inform_listeners(shared, *slot, broadcast, &receivers, told);
+            if let Some(sayings) = &mut self.sayings {
+                sayings.push(shared, broadcast.host, &broadcast.objects, &receivers);
+            }
             if observer.wants_deliveries() {
                 let message = Message::Broadcast(broadcast.clone());
                 tell_delivered(observer, number, shared, &message, &receivers);
@@ -44,20 +47,8 @@ impl Hosted {
         }
         // Only then, for it may drive a host out of office that has spoken in this step.
         for ((_, broadcast, _), receivers) in broadcasts.iter().zip(&delivered) {
-            let inside = Tile::containing(broadcast.position, self.parameters.tile_m);
-            let office = Office {
-                tile: broadcast.tile,
-                host: broadcast.host,
-                step: shared.step,
-                position: broadcast.position,
-                inside: inside == Some(broadcast.tile),
-                inheritance: Inheritance {
-                    price: broadcast.price,
-                    epoch: broadcast.epoch,
-                },
-            };
             for &receiver in receivers {
-                self.heed(shared, receiver, broadcast, &office, hosts, lane);
+                self.heed(shared, receiver, broadcast, hosts, lane);
             }
         }
     }
@@ -101,7 +92,7 @@ impl Hosted {
         };
         host.listed
             .retain(|(held, _)| now_listed.binary_search(held).is_err());
-        if self.parameters.silence_refreshes {
+        if self.profile.parameters.silence_refreshes {
             let unchanged = stamp(broadcast.unchanged_since);
             // Objects last listed together are known to the same receivers.
             host.listed.sort_unstable_by_key(|&(_, since)| since);
@@ -128,70 +119,40 @@ impl Hosted {
     }
 
     /// What a receiver does with a broadcast, apart from learning of objects.
-    pub(super) fn heed(
+    fn heed(
         &mut self,
         shared: &Shared<'_>,
         receiver: u32,
         broadcast: &Broadcast,
-        heard: &Office,
         hosts: &mut [u16],
         lane: usize,
     ) {
         let place = receiver as usize;
         let now = shared.now();
-        match self.offices[place]
-            .iter_mut()
-            .find(|o| o.tile == broadcast.tile)
-        {
+        let (tile, claim) = (broadcast.tile, Claim::of(broadcast));
+        match self.claims[place].iter_mut().find(|(of, _)| *of == tile) {
             // Of two in one step the first counts, as for a participant.
-            Some(office) if office.step < shared.step => *office = *heard,
+            Some((_, held)) if held.at < claim.at => *held = claim,
             Some(_) => {}
-            None => self.offices[place].push(*heard),
+            None => self.claims[place].push((tile, claim)),
         }
         let agent = shared.agent(receiver);
         let asked = broadcast.contributors.binary_search(&agent).is_ok();
         if asked || self.contributors[place].is_some() {
+            let parameters = &self.profile.parameters;
             let contributor = self.contributors[place]
-                .get_or_insert_with(|| Box::new(Contributor::new(&self.parameters, agent)));
-            self.phases[place] = self.parameters.report_phase(agent);
-            contributor.handle_input(now, Input::Broadcast(broadcast));
-            while contributor.poll_output().is_some() {}
+                .get_or_insert_with(|| Box::new(Contributor::new(parameters, agent)));
+            self.phases[place] = contributor.phase();
+            contributor.obey(now, broadcast);
         }
         let at = self.host_of[place];
-        if at != NO_SLOT {
-            let rival = &mut self.hosts[at as usize];
-            rival.host.handle_input(now, Input::Broadcast(broadcast));
-            if rival.host.tile() == broadcast.tile {
-                let mine = Claim {
-                    host: agent,
-                    tenure: broadcast.at.since(rival.host.in_office_since()),
-                    position: shared.here(receiver).state.position,
-                };
-                let theirs = Claim {
-                    host: broadcast.host,
-                    tenure: broadcast.tenure,
-                    position: broadcast.position,
-                };
-                let tile_m = self.parameters.tile_m;
-                let gives_way = |a: &Claim, b: &Claim| {
-                    self.parameters.handover.is_some_and(|handover| {
-                        election::gives_way(
-                            broadcast.tile,
-                            tile_m,
-                            handover,
-                            a.position,
-                            b.position,
-                        )
-                    })
-                };
-                // Whose office is handed over leaves, however long it was in office.
-                let leaves = gives_way(&mine, &theirs)
-                    || (!gives_way(&theirs, &mine)
-                        && !election::stays(broadcast.tile, tile_m, &mine, &theirs));
-                if leaves {
-                    self.leave_office(receiver, hosts, lane);
-                }
-            }
+        if at == NO_SLOT {
+            return;
+        }
+        let rival = &mut self.hosts[at as usize].host;
+        rival.handle_input(now, Input::Broadcast(broadcast));
+        if rival.tile() == tile && self.rule.yields(tile, &rival.claim(broadcast.at), &claim) {
+            self.leave_office(receiver, hosts, lane);
         }
     }
 }

@@ -1,110 +1,122 @@
-//! The host rule: who takes office, who leaves it.
+//! The host rule over flat arrays: what every participant heard, as [`OfficeRule`](covey_protocol::office::OfficeRule) asks it.
+
+use covey_protocol::office::{Claim, Neighbourhood, Standing};
 
 use super::*;
 
+/// What one participant heard, as far as the host rule asks.
+struct TileEars<'a> {
+    shared: &'a Shared<'a>,
+    heard: &'a BeaconHistory,
+    lane: usize,
+    slot: u32,
+    claims: &'a [(Tile, Claim)],
+    settled: &'a [Option<AgentId>],
+    /// Participants in the tile and around it, nearest to its centre first.
+    others: &'a [(f64, u32)],
+    /// Nobody moved farther since it was last heard, in metres.
+    moved_m: f64,
+}
+
+impl Neighbourhood for TileEars<'_> {
+    fn claim(&self, tile: Tile) -> Option<Claim> {
+        let &(_, claim) = self.claims.iter().find(|(of, _)| *of == tile)?;
+        let soft_state = self.shared.prepared.soft_state();
+        (self.shared.now().since(claim.at) <= soft_state).then_some(claim)
+    }
+
+    fn beaconed_since(&self, host: AgentId, since: Instant, tile: Tile) -> Option<Position> {
+        let number = self.shared.prepared.tiles.number(Some(tile));
+        if self.settled[number as usize] == Some(host) {
+            // Wherever it was last heard, that was in the tile.
+            return None;
+        }
+        let host = self.shared.slot_of(host.into())?;
+        let stamp = self.heard.at(host, self.slot, self.lane);
+        if stamp == 0 {
+            return None;
+        }
+        let step = self.shared.step_of(stamp);
+        (self.shared.instant(step) > since).then(|| self.shared.moment(host, step).state.position)
+    }
+
+    fn any_other(
+        &self,
+        _: Tile,
+        reach_m: f64,
+        mut found: impl FnMut(AgentId, Position) -> bool,
+    ) -> bool {
+        let shared = self.shared;
+        let soft = shared.prepared.timeline.soft_state;
+        // Whoever was near when it last spoke cannot be much farther away now.
+        let near = |&&(distance, _): &&(f64, u32)| distance <= reach_m + self.moved_m;
+        self.others.iter().take_while(near).any(|&(_, other)| {
+            let stamp = match other == self.slot {
+                true => 0,
+                false => self.heard.at(other, self.slot, self.lane),
+            };
+            stamp > 0 && {
+                let step = shared.step_of(stamp);
+                shared.step - step <= soft
+                    && found(
+                        shared.agent(other),
+                        shared.moment(other, step).state.position,
+                    )
+            }
+        })
+    }
+}
+
 impl Hosted {
     /// The host rule, for everyone.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "parts of a run, borrowed one by one"
-    )]
     pub(crate) fn elect(
         &mut self,
         shared: &Shared<'_>,
         spoken: &mut Spoken,
-        heard: &BeaconHistory,
-        hosts: &mut [u16],
+        group: &mut BeaconLanes,
         lane: usize,
         outcome: &mut Outcome,
         measured: bool,
     ) {
-        let soft = shared.prepared.timeline.soft_state;
+        let slot_at = shared.now();
         let fastest = shared
             .frame
             .vehicles
             .iter()
             .fold(0.0, |fastest: f64, v| fastest.max(v.speed));
         // A vehicle may have been a little faster than the fastest is now.
-        let moved = (fastest + 15.0) * self.parameters.soft_state_s;
-        let tile_m = self.parameters.tile_m;
-        let hands_over = self.parameters.handover.is_some();
+        let moved_m = (fastest + 15.0) * self.profile.parameters.soft_state_s;
+        let tile_m = self.profile.parameters.tile_m;
         self.settle(shared);
         for &slot in &shared.participants {
             let place = slot as usize;
-            let tile = shared.tile[place];
-            if self.host_of[place] != NO_SLOT {
-                let stays = self.hosts[self.host_of[place] as usize].tile == tile
-                    && !shared.prepared.tiles.tile(tile).is_some_and(|here| {
-                        if !hands_over {
-                            return false;
-                        }
-                        let position = shared.here(slot).state.position;
-                        let others = spoken.nearest_first(shared, tile, here, tile_m);
-                        self.hands_over(shared, heard, lane, slot, here, position, others, moved)
-                    });
-                if stays {
-                    continue;
-                }
-                self.leave_office(slot, hosts, lane);
-            }
-            let Some(here) = shared.prepared.tiles.tile(tile) else {
-                self.vacant[place] = None;
-                continue;
-            };
-            // Wherever the host was last heard, that was in the tile.
-            let settled = self.settled.get(tile as usize).copied().flatten();
-            let is_settled = |office: &Office| {
-                office.tile == here
-                    && office.inside
-                    && settled == Some(office.host)
-                    && shared.step - office.step <= soft
-            };
-            if settled.is_some() && self.offices[place].iter().any(is_settled) {
-                self.vacant[place] = None;
-                continue;
-            }
-            self.offices[place].retain(|office| shared.step - office.step <= soft);
-            let others = spoken.nearest_first(shared, tile, here, tile_m);
-            if self.incumbent(shared, heard, lane, slot, here, others, moved) {
-                self.vacant[place] = None;
-                continue;
-            }
-            let since = match self.vacant[place] {
-                Some((of, since)) if of == tile => since,
-                _ => shared.step,
-            };
-            self.vacant[place] = Some((tile, since));
-            let started = shared.appeared[place] + soft;
-            if shared.step < started {
-                continue;
-            }
-            let passed_over = (shared.step - since.max(started)) / soft.max(1);
-            let stamp = shared.stamp(shared.step - soft.min(shared.step)).max(1);
-            // Whoever was nearer when it last spoke cannot be much farther away now.
-            let centre = here.centre(self.parameters.tile_m);
             let position = shared.here(slot).state.position;
-            let reach = position.distance(centre) + moved;
-            let mut count = 0;
-            for some in others.chunks(8) {
-                let heard = some.iter().filter_map(|&(distance, other)| {
-                    if distance > reach {
-                        return None;
-                    }
-                    let at = heard.at(other, slot, lane);
-                    (at >= stamp).then(|| {
-                        let state = &shared.moment(other, shared.step_of(at)).state;
-                        (shared.agent(other), state.position)
-                    })
-                });
-                count += election::nearer(here, tile_m, shared.agent(slot), position, heard) as u64;
-                let rest = some.last().is_some_and(|&(farthest, _)| farthest > reach);
-                if rest || count > u64::from(passed_over) {
-                    break;
-                }
+            let tile = Tile::containing(position, tile_m);
+            let ears = TileEars {
+                shared,
+                heard: &group.heard,
+                lane,
+                slot,
+                claims: &self.claims[place],
+                settled: &self.settled,
+                others: tile.map_or(&[], |tile| spoken.nearest_first(shared, tile, tile_m)),
+                moved_m,
+            };
+            let office = self.hosts.get(self.host_of[place] as usize);
+            let standing = Standing {
+                id: shared.agent(slot),
+                position,
+                listening_since: shared.instant(shared.appeared[place]),
+                office: office.map(|office| office.host.tile()),
+            };
+            let vacancy = &mut self.vacant[place];
+            let election = self.rule.elect(slot_at, &standing, vacancy, &ears);
+            if election.leaves {
+                self.leave_office(slot, &mut group.hosts, lane);
             }
-            if count <= u64::from(passed_over) {
-                self.take_office(shared, spoken, heard, slot, here, lane);
-                hosts[place] |= 1 << lane;
+            if let Some(tile) = election.takes {
+                self.take_office(shared, spoken, &group.heard, slot, tile, lane);
+                group.hosts[place] |= 1 << lane;
                 outcome.host_changes += u64::from(measured);
             }
         }
@@ -115,19 +127,20 @@ impl Hosted {
     fn settle(&mut self, shared: &Shared<'_>) {
         self.settled.clear();
         self.settled.resize(shared.prepared.tiles.len(), None);
-        if self.parameters.handover.is_some() {
+        let parameters = &self.profile.parameters;
+        if parameters.handover.is_some() {
             return;
         }
         let soft = shared.prepared.timeline.soft_state;
         for host in &self.hosts {
-            let tile = shared.prepared.tiles.tile(host.tile);
+            let tile = host.host.tile();
             let begin = shared.step.saturating_sub(soft);
-            if tile.is_none() || shared.appeared[host.slot as usize] > begin {
+            if shared.appeared[host.slot as usize] > begin {
                 continue;
             }
             let stayed = (begin..=shared.step).all(|step| {
                 let position = shared.moment(host.slot, step).state.position;
-                Tile::containing(position, self.parameters.tile_m) == tile
+                Tile::containing(position, parameters.tile_m) == Some(tile)
             });
             if stayed && let Some(settled) = self.settled.get_mut(host.tile as usize) {
                 *settled = Some(shared.agent(host.slot));
@@ -135,87 +148,7 @@ impl Hosted {
         }
     }
 
-    /// The participant knows of a host in office. `others` are nearest to the centre first, and nobody moved farther than
-    /// `moved_m` since it was last heard.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "parts of a run, borrowed one by one"
-    )]
-    fn incumbent(
-        &self,
-        shared: &Shared<'_>,
-        heard: &BeaconHistory,
-        lane: usize,
-        slot: u32,
-        tile: Tile,
-        others: &[(f64, u32)],
-        moved_m: f64,
-    ) -> bool {
-        let Some(office) = self.offices[slot as usize].iter().find(|o| o.tile == tile) else {
-            return false;
-        };
-        // Its beacon may be newer than its broadcast.
-        let position = match shared.slot_of(office.host.into()) {
-            Some(host) => {
-                let stamp = heard.at(host, slot, lane);
-                if stamp > 0 && shared.step_of(stamp) > office.step {
-                    shared.moment(host, shared.step_of(stamp)).state.position
-                } else {
-                    office.position
-                }
-            }
-            None => office.position,
-        };
-        Tile::containing(position, self.parameters.tile_m) == Some(tile)
-            && !self.hands_over(shared, heard, lane, slot, tile, position, others, moved_m)
-    }
-
-    /// The host of `tile` at `position` hands over to somebody nearer the centre that the participant knows of.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "parts of a run, borrowed one by one"
-    )]
-    fn hands_over(
-        &self,
-        shared: &Shared<'_>,
-        heard: &BeaconHistory,
-        lane: usize,
-        slot: u32,
-        tile: Tile,
-        position: Position,
-        others: &[(f64, u32)],
-        moved_m: f64,
-    ) -> bool {
-        let Some(handover) = self.parameters.handover else {
-            return false;
-        };
-        let tile_m = self.parameters.tile_m;
-        let off = position.distance(tile.centre(tile_m));
-        if off <= handover.beyond_m {
-            return false;
-        }
-        let soft = shared.prepared.timeline.soft_state;
-        let reach = off - handover.nearer_m + moved_m;
-        let near = others
-            .iter()
-            .take_while(|&&(distance, _)| distance <= reach);
-        near.map(|&(_, other)| other).any(|other| {
-            let step = if other == slot {
-                shared.step
-            } else {
-                match heard.at(other, slot, lane) {
-                    0 => return false,
-                    stamp => shared.step_of(stamp),
-                }
-            };
-            shared.step - step <= soft && {
-                let rival = shared.moment(other, step).state.position;
-                election::gives_way(tile, tile_m, handover, position, rival)
-            }
-        })
-    }
-
-    pub(super) fn take_office(
+    fn take_office(
         &mut self,
         shared: &Shared<'_>,
         spoken: &mut Spoken,
@@ -226,21 +159,15 @@ impl Hosted {
     ) {
         let place = slot as usize;
         let now = shared.now();
-        let inheritance = self.offices[place]
+        let soft_state = shared.prepared.soft_state();
+        let inheritance = self.claims[place]
             .iter()
-            .find(|o| o.tile == tile)
-            .map(|o| o.inheritance);
-        let mut host = Host::with_policy(
-            &self.parameters,
-            shared.agent(slot),
-            tile,
-            now,
-            inheritance,
-            self.policy(),
-        )
-        .with_map(Some(
-            Arc::clone(&shared.prepared.carried) as Arc<dyn RoadMap>
-        ));
+            .find(|(of, claim)| *of == tile && now.since(claim.at) <= soft_state)
+            .map(|(_, claim)| claim.inheritance);
+        let mut host = Host::new(&self.profile, shared.agent(slot), tile, now, inheritance);
+        if let Some(show) = &self.show {
+            host.watch(Box::new(show.clone()));
+        }
         host.handle_input(now, Input::Moved(&shared.here(slot).state));
         host.handle_input(
             now,
@@ -249,53 +176,61 @@ impl Hosted {
                 cells: shared.cells.of(slot),
             },
         );
-        let soft = shared.prepared.timeline.soft_state;
-        let mut news = Vec::new();
-        // Nobody farther away can have been heard within the soft-state time.
+        // By ascending id, as a participant keeps them.
         let channel = shared.prepared.channel.parameters();
         let longest = channel
             .range_los_m
             .max(channel.range_nlosv_m)
             .max(channel.range_nlos_m);
-        let fastest = shared
-            .frame
-            .vehicles
-            .iter()
-            .fold(0.0, |fastest: f64, v| fastest.max(v.speed));
-        let reach = longest + 2.0 * (fastest + 15.0) * self.parameters.soft_state_s;
-        let here = shared.here(slot).state.position;
-        for &other in &shared.participants {
-            if shared.here(other).state.position.distance(here) > reach {
-                continue;
-            }
-            let stamp = heard.at(other, slot, lane);
-            if other == slot || stamp == 0 || shared.step - shared.step_of(stamp) > soft {
-                continue;
-            }
-            let step = shared.step_of(stamp);
-            if let Some(beacon) = spoken.beacon(other, step) {
-                if self.digest_due_at(shared, other, step) {
-                    host.handle_input(now, Input::Beacon(beacon));
-                } else {
-                    let plain = Beacon {
-                        digest: None,
-                        ..beacon.clone()
-                    };
-                    host.handle_input(now, Input::Beacon(&plain));
-                }
-                news.push((other, step));
+        let mut others: Vec<u32> = shared
+            .around(slot, longest, self.profile.parameters.soft_state_s)
+            .collect();
+        others.sort_unstable_by_key(|&other| shared.agent(other));
+        for other in others {
+            if let Some(beacon) = self.newest_beacon(shared, spoken, heard, [other, slot], lane) {
+                host.handle_input(now, Input::Beacon(&beacon));
             }
         }
         self.host_of[place] = self.hosts.len() as u32;
-        self.vacant[place] = None;
         self.hosts.push(InOffice {
             slot,
-            tile: shared.tile[place],
+            tile: shared.prepared.tiles.number(Some(tile)),
             host,
-            news,
             listed: Vec::new(),
             following: Vec::new(),
         });
+    }
+
+    /// The newest beacon of one place that another heard within the soft-state time, with the newest digest of them.
+    fn newest_beacon(
+        &self,
+        shared: &Shared<'_>,
+        spoken: &Spoken,
+        heard: &BeaconHistory,
+        [other, slot]: [u32; 2],
+        lane: usize,
+    ) -> Option<Beacon> {
+        let soft = shared.prepared.timeline.soft_state;
+        let mut newest: Option<Beacon> = None;
+        for stamp in heard.each_at(other, slot, lane) {
+            let step = shared.step_of(stamp);
+            if shared.step - step > soft {
+                break;
+            }
+            let beacon = spoken.beacon(other, step, &self.profile.parameters)?;
+            match &mut newest {
+                None => newest = Some(beacon),
+                Some(newest) => newest.digest = beacon.digest,
+            }
+            if newest
+                .as_ref()
+                .is_some_and(|newest| newest.digest.is_some())
+                || self.profile.parameters.digest_every == 0
+            {
+                break;
+            }
+        }
+        newest
     }
 
     pub(super) fn leave_office(&mut self, slot: u32, hosts: &mut [u16], lane: usize) {

@@ -1,50 +1,50 @@
-//! Beacons, predicted paths and sensed objects of everyone, made once for all arms.
+//! Beacons and sensed objects of everyone, made once for all arms.
+
+use covey_protocol::beacons::DueBeacon;
 
 use super::*;
-use crate::shared::PathScratch;
 
-/// Beacons and predicted paths of everyone, made once for all arms.
+/// Beacons and sensed objects of everyone, made once for all arms.
 #[derive(Debug)]
 pub(crate) struct Spoken {
     /// Beacons by step and place.
-    beacons: Vec<Vec<Option<Beacon>>>,
-    /// The two newest paths of each place, with the step after that of their beacon.
-    paths: Vec<[(u32, Vec<PathCell>); 2]>,
+    beacons: Vec<Vec<Option<Made>>>,
     /// What a place sensed, as objects, with the step after that of the sensing.
     sensed: Vec<(u32, Vec<ObjectState>)>,
     /// By tile: the step after that of the list, and participants in and around it with their distance from its centre.
     nearest_first: Vec<(u32, Vec<(f64, u32)>)>,
-    scratch: PathScratch,
 }
+
+/// A beacon, and when its sender sent the one before it.
+type Made = (Beacon, Option<Instant>);
 
 impl Default for Spoken {
     fn default() -> Self {
         Self {
             beacons: vec![Vec::new(); RING],
-            paths: Vec::new(),
             sensed: Vec::new(),
             nearest_first: Vec::new(),
-            scratch: PathScratch::default(),
         }
     }
 }
 
 impl Spoken {
     /// Makes the beacons of this step.
-    pub(crate) fn speak(&mut self, shared: &Shared<'_>, senders: &[u32]) {
+    pub(crate) fn speak(&mut self, shared: &Shared<'_>, senders: &[u32], due: &[DueBeacon]) {
         let size = shared.slots.len();
         let row = &mut self.beacons[shared.step as usize % RING];
         row.clear();
         row.resize_with(size, || None);
-        for &slot in senders {
+        for (&slot, due) in senders.iter().zip(due) {
             let digest = CoverageDigest::new(shared.claimed_cells(slot)).ok();
-            row[slot as usize] = Some(Beacon {
+            let beacon = Beacon {
                 sender: shared.agent(slot),
                 at: shared.now(),
                 state: shared.here(slot).state,
                 digest,
-                low_frequency: false,
-            });
+                low_frequency: due.low_frequency,
+            };
+            row[slot as usize] = Some((beacon, due.previous));
         }
         if !shared.left.is_empty() {
             // What was sensed of them, or by them, is not to be told any more.
@@ -52,31 +52,63 @@ impl Spoken {
                 *made = 0;
             }
         }
-        self.paths.resize_with(size, Default::default);
         self.sensed.resize_with(size, Default::default);
     }
 
-    /// The beacon that a place sent at a step.
-    pub(crate) fn beacon(&self, slot: u32, step: u32) -> Option<&Beacon> {
-        self.beacons[step as usize % RING]
-            .get(slot as usize)?
-            .as_ref()
+    fn made(&self, slot: u32, step: u32) -> Option<&Made> {
+        let row = &self.beacons[step as usize % RING];
+        row.get(slot as usize)?.as_ref()
     }
 
-    /// The path that follows from the beacon of a step.
-    pub(super) fn path(&mut self, shared: &Shared<'_>, slot: u32, step: u32) -> &[PathCell] {
-        let at = (step / shared.prepared.timeline.beacon) as usize % 2;
-        let (made, path) = &mut self.paths[slot as usize][at];
-        if *made != step + 1 {
-            *made = step + 1;
-            shared.path_of(slot, step, &mut self.scratch, path);
+    /// The digest that a place's beacon of a step carries, with these parameters.
+    pub(crate) fn digest(
+        &self,
+        slot: u32,
+        step: u32,
+        parameters: &Parameters,
+    ) -> Option<&CoverageDigest> {
+        let (beacon, previous) = self.made(slot, step)?;
+        let carried = parameters.carries_digest(beacon.sender, *previous, beacon.at);
+        beacon.digest.as_ref().filter(|_| carried)
+    }
+
+    /// The beacon that a place sent at a step, as it sounds with these parameters.
+    pub(crate) fn beacon(&self, slot: u32, step: u32, parameters: &Parameters) -> Option<Beacon> {
+        let (beacon, _) = self.made(slot, step)?;
+        Some(Beacon {
+            digest: self.digest(slot, step, parameters).cloned(),
+            ..*beacon
+        })
+    }
+
+    /// The beacon that a place sent at a step, without digest.
+    pub(crate) fn plain_beacon(&self, slot: u32, step: u32) -> Option<Beacon> {
+        let (beacon, _) = self.made(slot, step)?;
+        Some(Beacon {
+            digest: None,
+            ..*beacon
+        })
+    }
+
+    /// Hands over the beacon that a place sent at a step, as it sounds with these parameters.
+    pub(super) fn hand_over(
+        &self,
+        slot: u32,
+        step: u32,
+        parameters: &Parameters,
+        take: impl FnOnce(&Beacon),
+    ) {
+        let Some((beacon, previous)) = self.made(slot, step) else {
+            return;
+        };
+        if parameters.carries_digest(beacon.sender, *previous, beacon.at) {
+            take(beacon);
+        } else {
+            take(&Beacon {
+                digest: None,
+                ..*beacon
+            });
         }
-        path
-    }
-
-    /// The path of a place as it is now.
-    pub(super) fn own_path(&mut self, shared: &Shared<'_>, slot: u32, out: &mut Vec<PathCell>) {
-        shared.path_of(slot, shared.step, &mut self.scratch, out);
     }
 
     /// What a place sensed last.
@@ -95,11 +127,14 @@ impl Spoken {
     pub(super) fn nearest_first(
         &mut self,
         shared: &Shared<'_>,
-        number: u32,
         tile: Tile,
         tile_m: f64,
     ) -> &[(f64, u32)] {
         let tiles = &shared.prepared.tiles;
+        let number = tiles.number(Some(tile));
+        if tiles.tile(number).is_none() {
+            return &[];
+        }
         self.nearest_first
             .resize_with(tiles.len(), Default::default);
         let (made, list) = &mut self.nearest_first[number as usize];

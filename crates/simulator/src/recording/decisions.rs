@@ -106,6 +106,8 @@ fn put(values: &mut Encoder, out: &mut Vec<u8>, decision: &HostDecision) {
             Because::Score => 0,
             Because::Allowance => 1,
             Because::Cycle => 2,
+            Because::Quota => 3,
+            Because::Scope => 4,
         };
         out.push(u8::from(change.action == Action::Remove) | because << 1);
         values.value(out, change.score);
@@ -280,6 +282,8 @@ impl One<'_> {
                     0 => Because::Score,
                     1 => Because::Allowance,
                     2 => Because::Cycle,
+                    3 => Because::Quota,
+                    4 => Because::Scope,
                     other => return Err(format!("reason {other}, expected at most 2")),
                 },
                 score: self.value()?,

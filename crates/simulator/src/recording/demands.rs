@@ -15,12 +15,12 @@
 //! matter by 50 m bins of distance alone, so that is nearly always.
 
 use covey_protocol::AgentId;
+use covey_protocol::ObjectId;
 use covey_protocol::demand::select::{
     DemandCandidate, DemandListener, DemandProblem, Need, Object, Pick, Selection,
 };
 use covey_protocol::demand::snapshot::DemandSnapshot;
 use covey_protocol::grid::Position;
-use covey_protocol::ids::ObjectId;
 use covey_protocol::link::{BINS, LinkQuality};
 
 use super::DemandDecision;

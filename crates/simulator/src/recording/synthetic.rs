@@ -7,6 +7,7 @@
 use std::path::Path;
 
 use covey_protocol::AgentId;
+use covey_protocol::ObjectId;
 use covey_protocol::admission::{
     Action, Because, Binding, Change, Factors, Role as Standing, Rules,
 };
@@ -15,7 +16,6 @@ use covey_protocol::demand::select::{
 };
 use covey_protocol::demand::snapshot::DemandSnapshot;
 use covey_protocol::grid::{Cell, Position};
-use covey_protocol::ids::ObjectId;
 use covey_protocol::link::LinkQuality;
 use covey_protocol::snapshot::{Agent, Snapshot};
 use covey_world::network::{Building, Edge, EdgeIx, EdgeKind, Lane};

@@ -2,18 +2,36 @@
 
 use super::*;
 
+/// A report of a sender-side arm.
+#[derive(Debug)]
+pub(crate) struct SentReport {
+    pub(super) sender: u32,
+    /// Places.
+    pub(super) objects: Vec<u32>,
+    pub(super) sensor_information: bool,
+    pub(super) bytes: u32,
+}
+
+impl SentReport {
+    /// As a message.
+    pub(super) fn message(&self, shared: &Shared<'_>) -> Report {
+        let perceived = |&object: &u32| shared.perceived(self.sender, object, shared.sensed_step);
+        Report {
+            sender: shared.agent(self.sender),
+            at: shared.now(),
+            objects: self.objects.iter().map(perceived).collect(),
+            sensor_information: self.sensor_information,
+        }
+    }
+}
+
 impl ArmRun {
     /// The beacon of this step from a place, as it sounds in this arm.
     pub(super) fn beacon(&self, spoken: &Spoken, shared: &Shared<'_>, slot: u32) -> Option<Beacon> {
-        let mut beacon = spoken.beacon(slot, shared.step)?.clone();
-        let digest = match &self.kind {
-            Kind::Hosted(hosted) => hosted.digest_due(shared, slot),
-            _ => false,
-        };
-        if !digest {
-            beacon.digest = None;
+        match &self.kind {
+            Kind::Hosted(hosted) => spoken.beacon(slot, shared.step, &hosted.profile.parameters),
+            _ => spoken.plain_beacon(slot, shared.step),
         }
-        Some(beacon)
     }
 
     /// Composes the reports that are due in this step and offers them.
@@ -44,10 +62,15 @@ impl ArmRun {
                         self.lane,
                         &mut objects,
                     );
-                    if let Some(sensor) = said {
-                        let bytes = sizes.report(objects.len(), sensor);
+                    if let Some(sensor_information) = said {
+                        let bytes = sizes.report(objects.len(), sensor_information);
                         self.air.offer(shared, &thinning, slot, REPORT, bytes, 0);
-                        self.reports.push((slot, objects.clone(), bytes));
+                        self.reports.push(SentReport {
+                            sender: slot,
+                            objects: objects.clone(),
+                            sensor_information,
+                            bytes,
+                        });
                     }
                 }
             }
@@ -66,7 +89,12 @@ impl ArmRun {
                             .collect();
                         let bytes = sizes.report(objects.len(), true);
                         self.air.offer(shared, &thinning, slot, REPORT, bytes, 0);
-                        self.reports.push((slot, objects, bytes));
+                        self.reports.push(SentReport {
+                            sender: slot,
+                            objects,
+                            sensor_information: true,
+                            bytes,
+                        });
                     }
                 }
             }
@@ -75,7 +103,6 @@ impl ArmRun {
                     shared,
                     spoken,
                     &group.heard,
-                    &self.told,
                     self.lane,
                     &mut self.air,
                     sizes,

@@ -1,15 +1,21 @@
 //! Some of the arms of a run, with all that is theirs: parts of a run share nothing but the world, so they can go on side by
 //! side.
 
+use std::sync::Arc;
+
+use covey_protocol::RoadMap;
+use covey_protocol::beacons::DueBeacon;
+
 use super::*;
+use crate::road_map::Remembering;
 
 /// A step, as all parts see it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step<'a> {
     /// Who beacons, ascending.
     pub(super) senders: &'a [u32],
-    /// Their beacons that carry the low-frequency container.
-    pub(super) low_frequency: &'a [bool],
+    /// What goes with their beacons.
+    pub(super) due: &'a [DueBeacon],
     /// By place: at which step of a cycle it reports.
     pub(super) report_phase: &'a [u32],
     /// The step belongs to the measured window.
@@ -40,6 +46,17 @@ impl Part {
         for (at, run) in arms.iter_mut().enumerate() {
             run.group = at / LANES;
             run.lane = at % LANES;
+        }
+        // Paths are asked for alike in all arms; what contributors ask to judge needs is each arm's own.
+        let remembering = || Arc::new(Remembering::new(&prepared.carried)) as Arc<dyn RoadMap>;
+        let shared = remembering();
+        for run in &mut arms {
+            if let Kind::Hosted(hosted) = &mut run.kind {
+                hosted.carry(match hosted.profile.judgement {
+                    None => Arc::clone(&shared),
+                    Some(_) => remembering(),
+                });
+            }
         }
         Self {
             spoken: Spoken::default(),
@@ -154,23 +171,21 @@ impl Part {
     ) {
         let Step {
             senders,
-            low_frequency,
+            due,
             report_phase,
             measured,
             ..
         } = *step;
-        self.spoken.speak(shared, senders);
+        self.spoken.speak(shared, senders, due);
         let thinning = air::thinning(shared, BEACON);
         let mut carried = vec![vec![0u16; senders.len()]; self.groups.len()];
         for run in &mut self.arms {
-            for (&slot, &low_frequency) in senders.iter().zip(low_frequency) {
+            for (&slot, due) in senders.iter().zip(due) {
                 let mut digest = None;
                 if let Kind::Hosted(hosted) = &run.kind
-                    && hosted.digest_due(shared, slot)
-                    && let Some(made) = self
-                        .spoken
-                        .beacon(slot, shared.step)
-                        .and_then(|beacon| beacon.digest.as_ref())
+                    && let Some(made) =
+                        self.spoken
+                            .digest(slot, shared.step, &hosted.profile.parameters)
                 {
                     let bytes = made.encoded_len() as u32;
                     digest = Some(bytes);
@@ -178,7 +193,7 @@ impl Part {
                         run.ledger.outcome.digest_bytes.add(f64::from(bytes));
                     }
                 }
-                let (bytes, digest) = self.sizes.beacon(digest, low_frequency);
+                let (bytes, digest) = self.sizes.beacon(digest, due.low_frequency);
                 run.air
                     .offer(shared, &thinning, slot, BEACON, bytes, digest);
             }
@@ -245,7 +260,13 @@ impl Part {
                 Kind::Senders(_) | Kind::Omniscient(_) => {
                     let reception = air::reception(shared, REPORT);
                     let stamp = shared.stamp(shared.sensed_step);
-                    for ((sender, objects, bytes), &carried) in run.reports.iter().zip(&carried) {
+                    for (report, &carried) in run.reports.iter().zip(&carried) {
+                        let SentReport {
+                            sender,
+                            objects,
+                            bytes,
+                            ..
+                        } = report;
                         run.air.deliver(
                             shared,
                             &reception,
@@ -263,12 +284,13 @@ impl Part {
                             run.told.tell(message, object, stamp);
                         }
                         if observer.wants_deliveries() {
-                            let message = Message::Report(report(shared, *sender, objects));
+                            let message = Message::Report(report.message(shared));
                             tell_delivered(observer, number, shared, &message, &run.receivers);
                         }
                     }
                 }
                 Kind::Hosted(hosted) => {
+                    hosted.sense(shared, &mut self.spoken);
                     hosted.hear(shared, &self.spoken, &group.heard_by_hosts, run.lane);
                     hosted.deliver_reports(
                         shared,
@@ -279,7 +301,7 @@ impl Part {
                         number,
                         observer,
                     );
-                    hosted.inform(shared, &mut self.spoken, &run.air);
+                    hosted.measure_load(shared, &run.air, number, observer);
                 }
             }
             run.air.carried = carried;
@@ -299,9 +321,13 @@ impl Part {
                 }
                 run.air.offers.clear();
                 let thinning = air::thinning(shared, BROADCAST);
-                for &(slot, reporters) in &omniscient.commands {
-                    let bytes = self.sizes.commands(reporters);
+                for (slot, broadcast) in omniscient.commands(shared) {
+                    let bytes = self.sizes.broadcast(&broadcast);
                     run.air.offer(shared, &thinning, slot, BROADCAST, bytes, 0);
+                    if observer.wants_messages() {
+                        let message = Message::Broadcast(broadcast);
+                        tell_offered(observer, number, shared, slot, &message, bytes);
+                    }
                 }
                 run.air.carry();
                 continue;
@@ -313,8 +339,7 @@ impl Part {
             hosted.elect(
                 shared,
                 &mut self.spoken,
-                &group.heard,
-                &mut group.hosts,
+                group,
                 run.lane,
                 &mut run.ledger.outcome,
                 measured,
@@ -323,7 +348,6 @@ impl Part {
             let retention = measured.then_some(&mut run.ledger.outcome.retention_scores);
             let broadcasts = hosted.serve(
                 shared,
-                &mut self.spoken,
                 &mut run.air,
                 &self.sizes,
                 number,
@@ -335,10 +359,9 @@ impl Part {
             } else {
                 &[]
             };
-            for (slot, broadcast, _) in told {
-                let tile = shared.prepared.tiles.tile(shared.tile[*slot as usize]);
+            for (slot, broadcast, bytes) in told {
                 let message = Message::Broadcast(broadcast.clone());
-                observer.message(number, shared.now(), tile, &message);
+                tell_offered(observer, number, shared, *slot, &message, *bytes);
             }
             run.air.carry();
             hosted.deliver_broadcasts(
@@ -391,7 +414,7 @@ impl Part {
                     shared,
                     &knowledge,
                     evaluation.pairs.iter(),
-                    hosted.parameters.footprint_m,
+                    hosted.profile.parameters.footprint_m,
                     &mut outcome.cured,
                 );
             }
@@ -437,17 +460,17 @@ fn deliveries_by_id(shared: &Shared<'_>, log: &[(u32, u8, Vec<u32>)]) -> Vec<Del
         .collect()
 }
 
-/// A sender-side report, as a message.
-pub(super) fn report(shared: &Shared<'_>, sender: u32, objects: &[u32]) -> Report {
-    Report {
-        sender: shared.agent(sender),
-        at: shared.now(),
-        objects: objects
-            .iter()
-            .map(|&object| shared.perceived(sender, object, shared.sensed_step))
-            .collect(),
-        sensor_information: false,
-    }
+/// Tells an observer of a message that was offered.
+pub(super) fn tell_offered(
+    observer: &mut dyn Observer,
+    arm: usize,
+    shared: &Shared<'_>,
+    sender: u32,
+    message: &Message,
+    bytes: u32,
+) {
+    let tile = shared.prepared.tiles.tile(shared.tile[sender as usize]);
+    observer.message(arm, shared.now(), tile, message, bytes);
 }
 
 /// Tells an observer who received a message.

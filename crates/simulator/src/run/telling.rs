@@ -1,6 +1,6 @@
 //! What observers of messages and deliveries are told.
 
-use super::part::report;
+use super::part::tell_offered;
 use super::*;
 
 impl Part {
@@ -38,27 +38,27 @@ impl Part {
         senders: &[u32],
         observer: &mut dyn Observer,
     ) {
-        let tile = |slot: u32| shared.prepared.tiles.tile(shared.tile[slot as usize]);
         for run in &self.arms {
             let number = run.number;
-            for &slot in senders {
-                let Some(beacon) = run.beacon(&self.spoken, shared, slot) else {
-                    continue;
-                };
-                observer.message(number, shared.now(), tile(slot), &Message::Beacon(beacon));
+            for (&slot, offer) in senders.iter().zip(&run.air.offers) {
+                if let Some(beacon) = run.beacon(&self.spoken, shared, slot) {
+                    let message = Message::Beacon(beacon);
+                    tell_offered(observer, number, shared, slot, &message, offer.bytes);
+                }
             }
             match &run.kind {
                 Kind::Silent => {}
                 Kind::Senders(_) | Kind::Omniscient(_) => {
-                    for (slot, objects, _) in &run.reports {
-                        let message = Message::Report(report(shared, *slot, objects));
-                        observer.message(number, shared.now(), tile(*slot), &message);
+                    for report in &run.reports {
+                        let message = Message::Report(report.message(shared));
+                        let sender = report.sender;
+                        tell_offered(observer, number, shared, sender, &message, report.bytes);
                     }
                 }
                 Kind::Hosted(hosted) => {
-                    for (slot, report) in hosted.reports() {
+                    for (slot, report, bytes) in hosted.reports() {
                         let message = Message::Report(report.clone());
-                        observer.message(number, shared.now(), tile(slot), &message);
+                        tell_offered(observer, number, shared, *slot, &message, *bytes);
                     }
                 }
             }

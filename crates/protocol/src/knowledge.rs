@@ -1,0 +1,538 @@
+//! What a contributor knows, and what of its view is worth saying.
+//!
+//! A contributor judges by what it knows itself: who is around it and listens, what each of them can see and has probably
+//! heard. It reports the objects whose summed need reaches the threshold, and silent ones that nobody has spoken of for a
+//! soft-state time. Where the host asks by name ([`Content::Requested`]), objects that beacon are reported only when named.
+//!
+//! What it knows is a function of what it heard within the soft-state time, which whoever keeps it, in maps or in flat arrays,
+//! tells through [`Heard`]: nothing else chooses content, and nothing is remembered from one choice to the next.
+//!
+//! - How well messages get through, by distance: of each neighbour's beacons, how many came since the first of the last second.
+//! - What others spoke of: the entries of each report and broadcast are told apart by place, motion and size as those of one
+//!   look ([`crate::demand::associate`]), against the stations heard, what oneself sees, and what was said before; the newest
+//!   state of each counts. Numbers in messages are not looked at, unless they are to be believed ([`Identities::True`]).
+
+use alloc::vec::Vec;
+
+use crate::contributor::Asked;
+use crate::demand::associate::{Identities, Seen, Sighted};
+use crate::demand::need::Needs;
+use crate::demand::scene::{Body, NOMINAL, Scene};
+use crate::demand::{BodySizes, DemandOptions};
+use crate::grid::Position;
+use crate::ids::{AgentId, ObjectId};
+use crate::link::LinkQuality;
+use crate::map::RoadMap;
+use crate::messages::{AgentState, Content, ObjectState};
+use crate::parameters::Parameters;
+use crate::time::{Duration, Instant};
+
+/// Somebody whose beacons are heard.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Neighbour {
+    /// Who.
+    pub id: AgentId,
+    /// Its last beacon's state.
+    pub state: AgentState,
+    /// When that was.
+    pub at: Instant,
+    /// How many of its beacons were heard within the soft-state time.
+    pub beacons: u32,
+    /// When the first of them was made.
+    pub first_at: Instant,
+}
+
+/// What one participant heard within the soft-state time.
+pub trait Heard {
+    /// A beacon of `agent` was heard.
+    fn hears(&self, agent: AgentId) -> bool;
+
+    /// Tells of everyone whose beacons were heard and who last said it was within `radius_m` of the participant, in any order.
+    /// Others may be told of, too.
+    fn neighbours(&self, radius_m: f64, tell: impl FnMut(Neighbour));
+
+    /// Tells of every report and broadcast that was heard, in any order: when it was made, by whom, and the objects in it.
+    fn sayings<'s>(&'s self, tell: impl FnMut(Instant, AgentId, &'s [ObjectState]));
+}
+
+/// The contributor that chooses, at the moment it does.
+#[derive(Debug, Clone, Copy)]
+pub struct Observer<'a> {
+    /// The present.
+    pub now: Instant,
+    /// Who.
+    pub id: AgentId,
+    /// Where it is, and how it moves.
+    pub state: &'a AgentState,
+    /// What it sees.
+    pub sensed: &'a [ObjectState],
+    /// The map, where it carries one.
+    pub map: Option<&'a dyn RoadMap>,
+}
+
+/// Nobody farther off than this can be helped, and nothing farther off stands in the way, in metres.
+const AROUND_M: f64 = 300.0;
+
+/// What a contributor knows when it chooses, each thing under one id.
+#[derive(Debug, Clone, Copy)]
+struct Knowledge<'a> {
+    now: Instant,
+    own: ObjectId,
+    state: &'a AgentState,
+    /// Everyone heard around, by ascending id.
+    heard: &'a [Neighbour],
+    /// What one sees now.
+    sensed: &'a [ObjectState],
+    /// Objects that others spoke of, by ascending id.
+    told: &'a [ObjectState],
+    links: &'a LinkQuality,
+    map: Option<&'a dyn RoadMap>,
+}
+
+/// How far bodies may have moved since their states were told, and reach beyond their centres, in metres.
+const MOVED_M: f64 = 30.0;
+
+/// Chooses what to report; all that it keeps are buffers.
+#[derive(Debug, Clone, Default)]
+pub struct Chooser {
+    scene: Scene,
+    needs: Needs,
+    bodies: Vec<(Body, f64)>,
+    heard: Vec<Neighbour>,
+}
+
+impl Chooser {
+    /// Which of `observer.sensed` to report: their places in it, ascending. Without `options` it cannot judge what others need,
+    /// believes the numbers of objects, and takes [`Content::Demanded`] for [`Content::SilentOnly`].
+    pub fn choose(
+        &mut self,
+        parameters: &Parameters,
+        options: Option<&DemandOptions>,
+        observer: &Observer<'_>,
+        asked: &Asked,
+        heard: &impl Heard,
+    ) -> Vec<usize> {
+        let mut chosen = self.choose_any(parameters, options, observer, asked, heard);
+        if options.is_none_or(|options| options.identities == Identities::True) {
+            // Oneself is no object to oneself; nothing but its number would tell.
+            chosen.retain(|&k| observer.sensed[k].id != observer.id.into());
+        }
+        chosen
+    }
+
+    fn choose_any(
+        &mut self,
+        parameters: &Parameters,
+        options: Option<&DemandOptions>,
+        observer: &Observer<'_>,
+        asked: &Asked,
+        heard: &impl Heard,
+    ) -> Vec<usize> {
+        let all = 0..observer.sensed.len();
+        if asked.for_content(Content::AllVisible) {
+            return all.collect();
+        }
+        let Some(options) = options else {
+            let silent = |&k: &usize| !heard.hears(AgentId(observer.sensed[k].id.0));
+            return all.filter(silent).collect();
+        };
+        let links = self.listen(parameters, observer, heard);
+        let neighbours = core::mem::take(&mut self.heard);
+        let mut labelled = Labelled::new(options, observer, &neighbours);
+        let silent = |state: &ObjectState| !is_heard(&neighbours, state.id);
+        let judge_all = asked.for_content(Content::Demanded);
+        let by_need = judge_all || asked.for_content(Content::Requested);
+        // Whose need counts: what is not even considered needs no estimate.
+        let named = |state: &ObjectState| asked.requested.binary_search(&state.id).is_ok();
+        let eligible = |state: &&ObjectState| judge_all || silent(state) || named(state);
+        let considered: Vec<ObjectState> = match by_need {
+            true => labelled.sensed.iter().filter(eligible).copied().collect(),
+            false => Vec::new(),
+        };
+        let mut worth = Vec::new();
+        if !considered.is_empty() {
+            let around = around(options, &neighbours, &considered);
+            let told = labelled.told(parameters, options, observer, heard, &around);
+            let knowledge = Knowledge {
+                now: observer.now,
+                own: observer.id.into(),
+                state: observer.state,
+                heard: &neighbours,
+                sensed: &labelled.sensed,
+                told: &told,
+                links: &links,
+                map: observer.map,
+            };
+            let need = self.needs_of(options, parameters, &knowledge, &around, &considered);
+            let needed = |(state, need): (&ObjectState, f64)| {
+                let known = told.binary_search_by_key(&state.id, |t| t.id).is_ok();
+                let asked_for = !silent(state) && named(state);
+                let worth = asked_for || silent(state) && !known || need >= options.threshold;
+                worth.then_some(state.id)
+            };
+            worth.extend(considered.iter().zip(need).filter_map(needed));
+        }
+        let all_silent = asked.for_content(Content::SilentOnly);
+        let chosen = |&k: &usize| {
+            let state = &labelled.sensed[k];
+            worth.contains(&state.id) || all_silent && silent(state)
+        };
+        let chosen = all.filter(chosen).collect();
+        self.heard = neighbours;
+        chosen
+    }
+
+    /// Finds who is heard around, and how well.
+    fn listen(
+        &mut self,
+        parameters: &Parameters,
+        observer: &Observer<'_>,
+        heard: &impl Heard,
+    ) -> LinkQuality {
+        let mut links = LinkQuality::new(Duration::from_seconds(10.0));
+        let near = &mut self.heard;
+        near.clear();
+        // Sums of floats have a fixed order: these are of whole numbers.
+        heard.neighbours(AROUND_M, |neighbour| {
+            let distance = neighbour.state.position.distance(observer.state.position);
+            // Not-a-number fails here, too.
+            let around = distance <= AROUND_M;
+            if !around {
+                return;
+            }
+            // The first was heard, or it would not be the first: those after it tell. One that is due now may still come.
+            let interval = parameters.beacon_interval_s(neighbour.state.speed);
+            let interval = Duration::from_seconds(interval).micros().max(1);
+            let due = (observer.now.since(neighbour.first_at).micros() - 1) / interval;
+            links.count(
+                distance,
+                due.clamp(0, 1_000) as f64,
+                f64::from(neighbour.beacons.saturating_sub(1)),
+            );
+            near.push(neighbour);
+        });
+        near.sort_unstable_by_key(|neighbour| neighbour.id);
+        links.age(observer.now);
+        links
+    }
+
+    /// The summed need of others for each of `objects`, which are among what is sensed.
+    fn needs_of(
+        &mut self,
+        options: &DemandOptions,
+        parameters: &Parameters,
+        knowledge: &Knowledge<'_>,
+        around: &Around,
+        objects: &[ObjectState],
+    ) -> Vec<f64> {
+        self.gather(options, knowledge);
+        // Whoever is too far from all objects needs none of them, nor stands between one and who needs it.
+        self.bodies.retain(|(body, _)| around.holds(body.position));
+        self.build(options, knowledge);
+        let scene = &self.scene;
+        let heard_within = parameters.heard_within(options.heard_within_s);
+        let listeners: Vec<u32> = knowledge
+            .heard
+            .iter()
+            .filter(|heard| knowledge.now.since(heard.at) <= heard_within)
+            .filter_map(|heard| scene.find(heard.id.into()))
+            .collect();
+        let bodies: Vec<Option<u32>> = objects.iter().map(|state| scene.find(state.id)).collect();
+        let mut considered = alloc::vec![false; scene.bodies().len()];
+        for body in bodies.iter().flatten() {
+            considered[*body as usize] = true;
+        }
+        let trust = options.course.sight_trust;
+        let walls = options.walls(knowledge.map);
+        let range = options.sensor_range_m;
+        self.needs.find(
+            scene,
+            &options.course,
+            parameters,
+            &listeners,
+            |object| considered[object as usize],
+            |i, o| {
+                let (a, b) = (&scene.bodies()[i as usize], &scene.bodies()[o as usize]);
+                if a.position.distance(b.position) <= range && scene.sees(i, o, walls) {
+                    trust
+                } else {
+                    0.0
+                }
+            },
+        );
+        let mut need = alloc::vec![0.0; scene.bodies().len()];
+        for pair in self.needs.pairs() {
+            let (listener, object) = (
+                &scene.bodies()[pair.listener as usize],
+                &scene.bodies()[pair.object as usize],
+            );
+            let mut lacking = pair.unseen;
+            if !object.silent {
+                let lost = 1.0 - knowledge.links.between(object.position, listener.position);
+                lacking *= libm::pow(
+                    lost,
+                    pair.deadline_s / parameters.beacon_interval_s(object.speed),
+                );
+            }
+            need[pair.object as usize] += lacking;
+        }
+        let of = |body: &Option<u32>| body.map_or(0.0, |body| need[body as usize]);
+        bodies.iter().map(of).collect()
+    }
+
+    /// All that is known, own sensing before what others told.
+    fn gather(&mut self, options: &DemandOptions, knowledge: &Knowledge<'_>) {
+        let bodies = &mut self.bodies;
+        bodies.clear();
+        let nominal = options.sizes == BodySizes::Nominal;
+        let age = |at: Instant| knowledge.now.since(at).seconds();
+        bodies.push((agent(knowledge.own, knowledge.state), 0.0));
+        for heard in knowledge.heard {
+            bodies.push((agent(heard.id.into(), &heard.state), age(heard.at)));
+        }
+        for state in knowledge.sensed {
+            if !is_heard(knowledge.heard, state.id) {
+                bodies.push((silent(state), age(state.sensed_at)));
+            }
+        }
+        for state in knowledge.told {
+            if !is_heard(knowledge.heard, state.id) {
+                bodies.push((silent(state), age(state.sensed_at)));
+            }
+        }
+        if nominal {
+            bodies[1..]
+                .iter_mut()
+                .for_each(|(body, _)| body.size = NOMINAL);
+        }
+        // A stable sort keeps own sensing first.
+        bodies.sort_by_key(|(body, _)| body.id);
+        bodies.dedup_by_key(|(body, _)| body.id);
+    }
+
+    fn build(&mut self, options: &DemandOptions, knowledge: &Knowledge<'_>) {
+        let bodies = &mut self.bodies;
+        let course = options.course;
+        // Listeners further off than this from what is seen need none of it.
+        let radius = options.sensor_range_m + course.reach_m(20.0);
+        let centre: Position = knowledge.state.position;
+        self.scene
+            .rebuild(centre, radius, bodies.drain(..), knowledge.map, |body| {
+                course.reach_m(body.speed) + body.size.length
+            });
+    }
+}
+
+/// Labels from here on are of what oneself sees, and of what others told.
+const OWN_LABELS: u64 = 1 << 62;
+const TOLD_LABELS: u64 = 1 << 61;
+
+/// Where anything matters to one of the objects in question.
+#[derive(Debug, Clone, Default)]
+struct Around {
+    /// Places, and how far around each, squared.
+    circles: Vec<(Position, f64)>,
+    /// Lowest and highest coordinates of all circles: most of what is said lies outside.
+    low: Position,
+    high: Position,
+}
+
+impl Around {
+    /// Adds a circle.
+    fn add(&mut self, Position { x, y }: Position, radius_m: f64) {
+        let (left, right) = (x - radius_m, x + radius_m);
+        let (below, above) = (y - radius_m, y + radius_m);
+        if self.circles.is_empty() {
+            self.low = Position::new(left, below);
+            self.high = Position::new(right, above);
+        } else {
+            self.low = Position::new(self.low.x.min(left), self.low.y.min(below));
+            self.high = Position::new(self.high.x.max(right), self.high.y.max(above));
+        }
+        self.circles
+            .push((Position::new(x, y), radius_m * radius_m));
+    }
+
+    fn holds(&self, Position { x, y }: Position) -> bool {
+        (self.low.x..=self.high.x).contains(&x)
+            && (self.low.y..=self.high.y).contains(&y)
+            && self.circles.iter().any(|&(centre, squared)| {
+                let (dx, dy) = (x - centre.x, y - centre.y);
+                dx * dx + dy * dy <= squared
+            })
+    }
+}
+
+/// Around each of `objects`, as far off as the farthest is that may need it.
+fn around(options: &DemandOptions, neighbours: &[Neighbour], objects: &[ObjectState]) -> Around {
+    let course = options.course;
+    let mut around = Around::default();
+    for object in objects {
+        let reach = course.reach_m(object.velocity.speed()) + MOVED_M;
+        let distance = |heard: &Neighbour| {
+            let distance = heard.state.position.distance(object.position);
+            (distance <= course.reach_m(heard.state.speed) + reach).then_some(distance)
+        };
+        let needing = neighbours.iter().filter_map(distance);
+        around.add(object.position, needing.fold(0.0, f64::max) + MOVED_M);
+    }
+    around
+}
+
+/// What one sees, each under the id of the station that it is, or a label of its own: ids that came with it are not looked at.
+struct Labelled {
+    sensed: Vec<ObjectState>,
+    /// Stations, oneself, and what oneself sees; none where ids are believed.
+    tracks: Option<Sighted>,
+}
+
+impl Labelled {
+    fn new(options: &DemandOptions, observer: &Observer<'_>, neighbours: &[Neighbour]) -> Self {
+        if options.identities == Identities::True {
+            return Self {
+                sensed: observer.sensed.to_vec(),
+                tracks: None,
+            };
+        }
+        let stations = neighbours.iter().map(|heard| {
+            let seen = Seen::of_agent(&heard.state, heard.at);
+            (heard.id.into(), seen)
+        });
+        let mut tracks = Sighted::new(options.accuracy(), stations);
+        let found = tracks.recognise(None, observer.sensed);
+        let sensed: Vec<ObjectState> = (OWN_LABELS..)
+            .zip(observer.sensed)
+            .zip(&found)
+            .map(|((own, state), found)| ObjectState {
+                id: found.unwrap_or(ObjectId(own)),
+                ..*state
+            })
+            .collect();
+        // Others tell of oneself, of stations, and of what oneself sees.
+        tracks.add(
+            observer.id.into(),
+            Seen::of_agent(observer.state, observer.now),
+        );
+        for (state, _) in sensed.iter().zip(&found).filter(|(_, f)| f.is_none()) {
+            tracks.add(state.id, Seen::of_object(state));
+        }
+        Self {
+            sensed,
+            tracks: Some(tracks),
+        }
+    }
+
+    /// What others told of, as far as it lies `around`: by ascending id, each once, the newest state.
+    fn told(
+        &mut self,
+        parameters: &Parameters,
+        options: &DemandOptions,
+        observer: &Observer<'_>,
+        heard: &impl Heard,
+        around: &Around,
+    ) -> Vec<ObjectState> {
+        let all = Saying::all(parameters, options, observer, heard, around);
+        let Some(tracks) = &mut self.tracks else {
+            let others = |state: &ObjectState| state.id != observer.id.into();
+            let told = all.into_iter().flat_map(|saying| saying.fresh);
+            return newest_of_each(told.filter(others).collect());
+        };
+        let mut told: Vec<ObjectState> = Vec::new();
+        let mut next = TOLD_LABELS;
+        for saying in all {
+            let found = tracks.recognise(Some(saying.sender.into()), &saying.fresh);
+            for (state, found) in saying.fresh.iter().zip(found) {
+                let id = found.unwrap_or_else(|| {
+                    let new = ObjectId(next);
+                    next += 1;
+                    tracks.add(new, Seen::of_object(state));
+                    new
+                });
+                told.push(ObjectState { id, ..*state });
+            }
+        }
+        newest_of_each(told)
+    }
+}
+
+/// Of each object the state that was sensed last, by ascending id; of equals the one that came first.
+fn newest_of_each(mut told: Vec<ObjectState>) -> Vec<ObjectState> {
+    told.sort_by_key(|state| (state.id, core::cmp::Reverse(state.sensed_at)));
+    told.dedup_by_key(|state| state.id);
+    told
+}
+
+/// What somebody said in one message, as far as it still counts.
+struct Saying {
+    sender: AgentId,
+    /// Objects around, sensed within the soft-state time.
+    fresh: Vec<ObjectState>,
+}
+
+impl Saying {
+    /// All that was said and matters, the newest first, then by ascending sender.
+    fn all(
+        parameters: &Parameters,
+        options: &DemandOptions,
+        observer: &Observer<'_>,
+        heard: &impl Heard,
+        around: &Around,
+    ) -> Vec<Self> {
+        let soft_state = Duration::from_seconds(parameters.soft_state_s);
+        let here = observer.state.position;
+        let matters = |state: &ObjectState| around.holds(state.position);
+        // Where positions have errors, all entries of a message tell that of its sender.
+        let whole = options.accuracy().position_m > 0.0;
+        let counts = |state: &ObjectState| {
+            let age = observer.now.since(state.sensed_at);
+            (whole || matters(state))
+                && state.is_finite()
+                && (Duration::ZERO..=soft_state).contains(&age)
+                && state.position.distance(here) <= AROUND_M
+        };
+        let mut said: Vec<(Instant, AgentId, &[ObjectState])> = Vec::new();
+        heard.sayings(|at, sender, objects| {
+            if sender != observer.id && objects.iter().any(matters) {
+                said.push((at, sender, objects));
+            }
+        });
+        said.sort_by_key(|&(at, sender, _)| (core::cmp::Reverse(at), sender));
+        let sayings = said.into_iter().map(|(_, sender, objects)| Self {
+            sender,
+            fresh: objects.iter().filter(|o| counts(o)).copied().collect(),
+        });
+        sayings.filter(|saying| !saying.fresh.is_empty()).collect()
+    }
+}
+
+fn is_heard(neighbours: &[Neighbour], id: ObjectId) -> bool {
+    neighbours
+        .binary_search_by_key(&id, |heard| heard.id.into())
+        .is_ok()
+}
+
+fn agent(id: ObjectId, state: &AgentState) -> Body {
+    Body {
+        id,
+        position: state.position,
+        heading: Some(state.heading),
+        speed: state.speed,
+        size: state.size,
+        silent: false,
+    }
+}
+
+fn silent(state: &ObjectState) -> Body {
+    let moving = state.velocity.speed() >= 0.5;
+    Body {
+        id: state.id,
+        position: state.position,
+        heading: moving.then(|| libm::atan2(state.velocity.y, state.velocity.x)),
+        speed: state.velocity.speed(),
+        size: state.size,
+        silent: true,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,432 @@
+//! The host rule: who hosts a tile.
+//!
+//! Once per cycle, just before hosts decide, every participant applies the rule to what it heard:
+//!
+//! - The *incumbent* of a tile is the host of the newest broadcast for it, if that is no older than the soft-state time and
+//!   the host was last seen inside the tile.
+//! - A tile without incumbent goes to the agent nearest its centre, by beacons heard within the soft-state time, the lower id
+//!   on a tie. Who has not listened for that long does not stand.
+//! - Should the nearest not take office (it may be a vehicle that beacons but knows nothing of all this), the next nearest
+//!   does after another soft-state time, and so on: a tile with a willing participant always gets a host.
+//! - A host that leaves its tile leaves office. The next one starts from the digests it has heard, and goes on from price and
+//!   epoch if it heard them within the soft-state time.
+//! - Where [`Handover`] says so, a host far from the centre gives way to one much nearer.
+//! - Of two hosts of one tile that hear each other, one stays and the other leaves office at once ([`OfficeRule::yields`]).
+//!
+//! The rule is a function of what was heard, so all who heard the same agree. Whoever keeps what was heard, in maps or in
+//! flat arrays, tells it through [`Neighbourhood`]; nothing else decides who hosts.
+
+use core::cmp::Ordering;
+
+use crate::grid::{Position, Tile};
+use crate::ids::AgentId;
+use crate::messages::Broadcast;
+use crate::parameters::{Handover, Parameters};
+use crate::time::{Duration, Instant};
+
+/// What the newest broadcast for a tile said of its host.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Claim {
+    /// Who hosts.
+    pub host: AgentId,
+    /// When it said so.
+    pub at: Instant,
+    /// Where it was.
+    pub position: Position,
+    /// How long it had been in office.
+    pub tenure: Duration,
+    /// What the next host goes on from.
+    pub inheritance: Inheritance,
+}
+
+/// What a new host takes over from the broadcasts of the one before it, where it heard them.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Inheritance {
+    /// The congestion price.
+    pub price: f64,
+    /// The epoch.
+    pub epoch: u32,
+}
+
+impl Claim {
+    /// The claim that a broadcast makes.
+    #[must_use]
+    pub fn of(broadcast: &Broadcast) -> Self {
+        Self {
+            host: broadcast.host,
+            at: broadcast.at,
+            position: broadcast.position,
+            tenure: broadcast.tenure,
+            inheritance: Inheritance {
+                price: broadcast.price,
+                epoch: broadcast.epoch,
+            },
+        }
+    }
+}
+
+/// What one participant heard of others, as far as the host rule asks.
+pub trait Neighbourhood {
+    /// The newest claim to `tile` heard within the soft-state time.
+    fn claim(&self, tile: Tile) -> Option<Claim>;
+
+    /// Where `host` said it was in its newest beacon, if that is newer than `since`. None may also stand for a place inside
+    /// `tile` where hosts do not hand over: it makes no difference then.
+    fn beaconed_since(&self, host: AgentId, since: Instant, tile: Tile) -> Option<Position>;
+
+    /// Asks `found` about other agents heard within the soft-state time, and where they last said they were, until it says
+    /// yes; gives whether it did. All within `reach_m` of the centre of `tile` are asked about; others may be.
+    fn any_other(
+        &self,
+        tile: Tile,
+        reach_m: f64,
+        found: impl FnMut(AgentId, Position) -> bool,
+    ) -> bool;
+}
+
+/// The participant that applies the rule.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Standing {
+    /// Who.
+    pub id: AgentId,
+    /// Where it is.
+    pub position: Position,
+    /// Since when it listens.
+    pub listening_since: Instant,
+    /// The tile it hosts, if it does.
+    pub office: Option<Tile>,
+}
+
+/// The own tile, and since when it has had no incumbent, as far as the participant knows.
+pub type Vacancy = Option<(Tile, Instant)>;
+
+/// What follows for the participant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Election {
+    /// It leaves its office.
+    pub leaves: bool,
+    /// It takes office in this tile.
+    pub takes: Option<Tile>,
+}
+
+/// The host rule with its numbers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OfficeRule {
+    tile_m: f64,
+    soft_state: Duration,
+    handover: Option<Handover>,
+}
+
+impl OfficeRule {
+    /// The rule with the numbers of `parameters`.
+    #[must_use]
+    pub fn new(parameters: &Parameters) -> Self {
+        Self {
+            tile_m: parameters.tile_m,
+            soft_state: Duration::from_seconds(parameters.soft_state_s),
+            handover: parameters.handover,
+        }
+    }
+
+    /// Applies the rule in the decision slot that begins at `slot`.
+    pub fn elect(
+        &self,
+        slot: Instant,
+        standing: &Standing,
+        vacancy: &mut Vacancy,
+        heard: &impl Neighbourhood,
+    ) -> Election {
+        let mut election = Election::default();
+        let here = Tile::containing(standing.position, self.tile_m);
+        if let Some(office) = standing.office {
+            if here == Some(office)
+                && !self.hands_over(office, standing.position, standing.position, heard)
+            {
+                return election;
+            }
+            election.leaves = true;
+        }
+        let Some(tile) = here else {
+            *vacancy = None;
+            return election;
+        };
+        if self.has_incumbent(tile, standing.position, heard) {
+            *vacancy = None;
+            return election;
+        }
+        let since = match *vacancy {
+            Some((of, since)) if of == tile => since,
+            _ => slot,
+        };
+        *vacancy = Some((tile, since));
+        let ready = standing.listening_since + self.soft_state;
+        if slot >= ready && self.is_next(slot, since.max(ready), tile, standing, heard) {
+            *vacancy = None;
+            election.takes = Some(tile);
+        }
+        election
+    }
+
+    /// A host of `tile` is in office, as far as a participant at `own` knows.
+    fn has_incumbent(&self, tile: Tile, own: Position, heard: &impl Neighbourhood) -> bool {
+        let Some(claim) = heard.claim(tile) else {
+            return false;
+        };
+        // Its beacon may be newer than its broadcast.
+        let position = heard
+            .beaconed_since(claim.host, claim.at, tile)
+            .unwrap_or(claim.position);
+        Tile::containing(position, self.tile_m) == Some(tile)
+            && !self.hands_over(tile, position, own, heard)
+    }
+
+    /// The host of `tile`, at `position`, hands over to somebody nearer the centre whom a participant at `own` knows of, itself
+    /// included.
+    fn hands_over(
+        &self,
+        tile: Tile,
+        position: Position,
+        own: Position,
+        heard: &impl Neighbourhood,
+    ) -> bool {
+        let Some(handover) = self.handover else {
+            return false;
+        };
+        let off = position.distance(tile.centre(self.tile_m));
+        if off <= handover.beyond_m {
+            return false;
+        }
+        self.gives_way(tile, position, own)
+            || heard.any_other(tile, off - handover.nearer_m, |_, rival| {
+                self.gives_way(tile, position, rival)
+            })
+    }
+
+    /// Nobody nearer the centre is left who should take office first. Every soft-state time without a host since `since` lets
+    /// one more of the nearest be passed over.
+    fn is_next(
+        &self,
+        slot: Instant,
+        since: Instant,
+        tile: Tile,
+        standing: &Standing,
+        heard: &impl Neighbourhood,
+    ) -> bool {
+        let waited = slot.since(since).micros() / self.soft_state.micros().max(1);
+        let mut passed_over = waited.max(0);
+        let centre = tile.centre(self.tile_m);
+        let own = (standing.position.distance(centre), standing.id);
+        let comes_first = |id: AgentId, at: Position| {
+            let nearer = id != standing.id
+                && closer((at.distance(centre), id), own)
+                && Tile::containing(at, self.tile_m) == Some(tile);
+            passed_over -= i64::from(nearer);
+            passed_over < 0
+        };
+        !heard.any_other(tile, own.0, comes_first)
+    }
+
+    /// A host of `tile` at `position` hands over to an agent at `rival`.
+    fn gives_way(&self, tile: Tile, position: Position, rival: Position) -> bool {
+        let Some(handover) = self.handover else {
+            return false;
+        };
+        let centre = tile.centre(self.tile_m);
+        let off = position.distance(centre);
+        off > handover.beyond_m
+            && rival.distance(centre) <= off - handover.nearer_m
+            && Tile::containing(rival, self.tile_m) == Some(tile)
+    }
+
+    /// Of two hosts of `tile` that hear each other, `mine` leaves: longer tenure stays, then nearer the centre, then the lower
+    /// id; but whose office is handed over leaves, however long it was in office.
+    #[must_use]
+    pub fn yields(&self, tile: Tile, mine: &Claim, theirs: &Claim) -> bool {
+        let hands_over = |a: &Claim, b: &Claim| self.gives_way(tile, a.position, b.position);
+        hands_over(mine, theirs)
+            || (!hands_over(theirs, mine)
+                && match mine.tenure.cmp(&theirs.tenure) {
+                    Ordering::Greater => false,
+                    Ordering::Less => true,
+                    Ordering::Equal => {
+                        let centre = tile.centre(self.tile_m);
+                        let place = |c: &Claim| (c.position.distance(centre), c.host);
+                        !closer(place(mine), place(theirs))
+                    }
+                })
+    }
+}
+
+/// Nearer, or as near with a lower id. A total order even for positions that are not numbers.
+fn closer(a: (f64, AgentId), b: (f64, AgentId)) -> bool {
+    a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)) == Ordering::Less
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    const TILE: Tile = Tile::new(0, 0);
+
+    /// What somebody heard: beacons, and a claim to the tile.
+    #[derive(Default)]
+    struct Notes {
+        beacons: Vec<(u64, f64, f64, Instant)>,
+        claim: Option<(u64, f64, Instant)>,
+    }
+
+    impl Neighbourhood for Notes {
+        fn claim(&self, tile: Tile) -> Option<Claim> {
+            let (host, x, at) = self.claim.filter(|_| tile == TILE)?;
+            Some(claim(host, 400, x, at))
+        }
+
+        fn beaconed_since(&self, host: AgentId, since: Instant, _: Tile) -> Option<Position> {
+            let mut newer = self.beacons.iter().filter(|b| b.0 == host.0 && b.3 > since);
+            newer.next().map(|b| Position::new(b.1, b.2))
+        }
+
+        fn any_other(
+            &self,
+            _: Tile,
+            _: f64,
+            mut found: impl FnMut(AgentId, Position) -> bool,
+        ) -> bool {
+            let mut all = self.beacons.iter();
+            all.any(|&(id, x, y, _)| found(AgentId(id), Position::new(x, y)))
+        }
+    }
+
+    fn claim(host: u64, tenure_ms: i64, x: f64, at: Instant) -> Claim {
+        Claim {
+            host: AgentId(host),
+            at,
+            position: Position::new(x, 250.0),
+            tenure: Duration::from_millis(tenure_ms),
+            inheritance: Inheritance::default(),
+        }
+    }
+
+    fn rule(handover: Option<Handover>) -> OfficeRule {
+        OfficeRule::new(&Parameters {
+            handover,
+            ..Parameters::default()
+        })
+    }
+
+    fn standing(id: u64, x: f64, office: Option<Tile>) -> Standing {
+        Standing {
+            id: AgentId(id),
+            position: Position::new(x, 250.0),
+            listening_since: Instant::ZERO,
+            office,
+        }
+    }
+
+    fn at(millis: i64) -> Instant {
+        Instant::from_millis(millis)
+    }
+
+    /// What comes of an election at 10 s.
+    fn elect(rule: &OfficeRule, standing: &Standing, vacancy: Vacancy, heard: &Notes) -> Election {
+        let mut vacancy = vacancy;
+        rule.elect(at(10_000), standing, &mut vacancy, heard)
+    }
+
+    fn heard(beacons: &[(u64, f64)]) -> Notes {
+        let beacon = |&(id, x): &(u64, f64)| (id, x, 250.0, at(9_900));
+        Notes {
+            beacons: beacons.iter().map(beacon).collect(),
+            claim: None,
+        }
+    }
+
+    #[test]
+    fn the_nearest_takes_office_and_others_wait_their_turn() {
+        let rule = rule(None);
+        let notes = heard(&[(2, 300.0), (3, 900.0), (4, 200.0)]);
+        let near = standing(1, 260.0, None);
+        assert_eq!(elect(&rule, &near, None, &notes).takes, Some(TILE));
+        let far = standing(1, 450.0, None);
+        assert_eq!(elect(&rule, &far, None, &notes), Election::default());
+        // Two are nearer: one is passed over after a second, the other after two.
+        for (waited, takes) in [(999, None), (1_999, None), (2_000, Some(TILE))] {
+            let vacancy = Some((TILE, at(10_000 - waited)));
+            assert_eq!(elect(&rule, &far, vacancy, &notes).takes, takes, "{waited}");
+        }
+        // Of two as near the lower id comes first; whoever has just been switched on does not stand.
+        let tie = standing(5, 200.0, None);
+        assert_eq!(elect(&rule, &tie, None, &notes).takes, None);
+        let new = Standing {
+            listening_since: at(9_500),
+            ..near
+        };
+        assert_eq!(elect(&rule, &new, None, &notes).takes, None);
+    }
+
+    #[test]
+    fn an_incumbent_counts_while_it_is_in_the_tile() {
+        let rule = rule(None);
+        let near = standing(1, 250.0, None);
+        let mut notes = heard(&[]);
+        notes.claim = Some((9, 480.0, at(9_950)));
+        let mut vacancy = Some((TILE, at(1_000)));
+        assert_eq!(
+            rule.elect(at(10_000), &near, &mut vacancy, &notes),
+            Election::default()
+        );
+        assert_eq!(vacancy, None);
+        // A newer beacon tells that it has left; an older one tells nothing.
+        for (beaconed, takes) in [(9_960, Some(TILE)), (9_940, None)] {
+            notes.beacons = std::vec![(9, 510.0, 250.0, at(beaconed))];
+            assert_eq!(elect(&rule, &near, None, &notes).takes, takes);
+        }
+    }
+
+    #[test]
+    fn a_host_leaves_with_its_tile_and_may_take_the_next() {
+        let rule = rule(None);
+        let stays = elect(&rule, &standing(1, 10.0, Some(TILE)), None, &heard(&[]));
+        assert_eq!(stays, Election::default());
+        let moved = elect(&rule, &standing(1, 510.0, Some(TILE)), None, &heard(&[]));
+        assert!(moved.leaves);
+        assert_eq!(moved.takes, Some(Tile::new(1, 0)));
+    }
+
+    #[test]
+    fn a_host_far_off_hands_over_only_to_one_much_nearer() {
+        let rule = rule(Some(Handover::USUAL));
+        let host = |x: f64| standing(1, x, Some(TILE)); // 400: 150 m off the centre
+        let leaves =
+            |x: f64, rival: f64| elect(&rule, &host(x), None, &heard(&[(2, rival)])).leaves;
+        assert!(leaves(400.0, 340.0));
+        assert!(!leaves(400.0, 360.0));
+        assert!(!leaves(345.0, 250.0), "95 m is near enough");
+        assert!(!leaves(400.0, 600.0));
+        // The rival sees it the same way, and takes over.
+        let mut notes = heard(&[(1, 400.0)]);
+        notes.claim = Some((1, 400.0, at(9_950)));
+        let takes = |x| elect(&rule, &standing(2, x, None), None, &notes).takes;
+        assert_eq!([takes(340.0), takes(360.0)], [Some(TILE), None]);
+    }
+
+    #[test]
+    fn exactly_one_of_two_hosts_stays() {
+        let now = at(0);
+        let usual = rule(Some(Handover::USUAL));
+        for (a, b) in [
+            (claim(1, 400, 0.0, now), claim(2, 200, 250.0, now)),
+            (claim(1, 200, 0.0, now), claim(2, 200, 250.0, now)),
+            (claim(1, 200, 240.0, now), claim(2, 200, 260.0, now)),
+            (claim(1, 200, f64::NAN, now), claim(2, 200, 260.0, now)),
+        ] {
+            for rule in [rule(None), usual] {
+                assert_ne!(rule.yields(TILE, &a, &b), rule.yields(TILE, &b, &a));
+            }
+        }
+        let (long, short) = (claim(2, 400, 0.0, now), claim(1, 200, 250.0, now));
+        assert!(!rule(None).yields(TILE, &long, &short));
+        assert!(usual.yields(TILE, &long, &short), "it is handed over");
+    }
+}
