@@ -271,7 +271,7 @@ impl fmt::Debug for PolicyMaker {
 pub enum Contender {
     /// One of the arms that Covey knows.
     Arm(Arm),
-    /// Hosts like those of `proposed`, save that they choose by another policy.
+    /// Hosts like those of `proposed`, save that they choose by another policy and know no quota of changes.
     Own {
         /// What it is called in the outcome.
         name: String,

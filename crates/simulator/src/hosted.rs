@@ -148,6 +148,7 @@ impl Arm {
     }
 }
 
+/// What a participant of an arm is like, with the arm's policy or an own one, without a map.
 fn profile(arm: Arm, own: Option<PolicyMaker>, seed: u64, prepared: &Prepared) -> Profile {
     let scenario = &prepared.scenario;
     let mut p = scenario.protocol.clone();
@@ -204,7 +205,7 @@ fn profile(arm: Arm, own: Option<PolicyMaker>, seed: u64, prepared: &Prepared) -
 }
 
 impl Hosted {
-    /// With the arm's policy, or with another in its place. All hosts of the run carry `map`.
+    /// With the arm's policy, or with another in its place; nobody carries a map yet.
     pub(crate) fn new(
         arm: Arm,
         own_policy: Option<PolicyMaker>,
