@@ -77,12 +77,20 @@ function table(caption: string, columns: [string, boolean][]): [HTMLElement, HTM
   return [wrap, body];
 }
 
+/** Numbers from here on are a host's own: the host's in the bits above the object's 16. */
+const SCOPED = 2 ** 48;
+
+/** What an object is called: a vehicle's number, or the host's own for a track. */
+function called(id: number): string {
+  return String(id < SCOPED ? id : id % 65536);
+}
+
 /** Makes a row answer to pointing and to the keyboard. */
 function live(line: HTMLElement, id: number, about: Pointed, asked: Asked): HTMLElement {
   // Hosts tell silent objects apart by tracks, with numbers of their own: whose track it is, only the simulation knows.
   const known = asked.known(id);
-  const title = known ? `Select vehicle ${id}` : `Track ${id} of this host: an object without a radio, by the host's own number`;
-  const button = element("button", String(id), { type: "button", title });
+  const title = known ? `Select vehicle ${id}` : `Track ${called(id)} of this host: an object without a radio, by the host's own number`;
+  const button = element("button", called(id), { type: "button", title });
   if (known) button.addEventListener("click", () => asked.choose(id));
   button.addEventListener("focus", () => asked.point(about));
   button.addEventListener("blur", () => asked.point(null));
