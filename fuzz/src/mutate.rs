@@ -3,6 +3,8 @@
 //! The input of an execution is a pure function of the pool, the seed and the execution's number, so that a run can be
 //! repeated exactly and any one of its inputs made again.
 
+use covey_draws::{SplitMix, mix};
+
 /// No input grows beyond this many bytes.
 pub const LONGEST: usize = 4096;
 
@@ -32,40 +34,29 @@ const INTERESTING: &[u64] = &[
     0x7FEF_FFFF_FFFF_FFFF,
 ];
 
-/// A stream of numbers for one execution (SplitMix64).
+/// A stream of numbers for one execution.
 #[derive(Debug, Clone)]
-pub struct Draws(u64);
+pub struct Draws(SplitMix);
 
 impl Draws {
     /// The stream of execution `number` of a run of `target` with `seed`.
     #[must_use]
     pub fn new(seed: u64, target: &str, number: u64) -> Self {
-        let mut draws = Self(seed);
-        for byte in target.bytes() {
-            draws.0 = draws.next() ^ u64::from(byte);
-        }
-        draws.0 = draws.next() ^ number;
-        draws.0 = draws.next();
-        draws
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+        let state = target
+            .bytes()
+            .fold(seed, |state, byte| mix(state) ^ u64::from(byte));
+        Self(SplitMix::new(mix(mix(state) ^ number)))
     }
 
     /// A number below `bound`, or 0 if that is 0.
     fn below(&mut self, bound: usize) -> usize {
         // The bias of the remainder is of no matter here.
-        let draw = self.next() % (bound as u64).max(1);
+        let draw = self.0.bits() % (bound as u64).max(1);
         usize::try_from(draw).unwrap_or(0)
     }
 
     fn byte(&mut self) -> u8 {
-        self.next().to_le_bytes()[0]
+        self.0.bits().to_le_bytes()[0]
     }
 }
 

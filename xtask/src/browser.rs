@@ -1,7 +1,7 @@
 //! The browser that pages are tested in: Chromium from Debian, driven from Node by playwright-core, which brings no browser of its
 //! own.
 
-use crate::setup::{Component, Source};
+use crate::component::{Component, Source};
 
 pub(crate) const COMPONENTS: &[Component] = &[
     Component {

@@ -11,14 +11,18 @@
 mod arguments;
 mod arrows;
 mod browser;
+mod component;
 mod corridor;
+mod example;
 mod licences;
 mod metadata;
+mod modules;
 mod no_std;
 mod process;
 mod report;
 mod setup;
 mod source;
+mod step_report;
 mod steps;
 mod tidy;
 mod web;
@@ -30,7 +34,8 @@ use std::time::Duration;
 
 use arguments::{Plan, Task};
 use report::{Counts, Outcome, Row};
-use steps::{Report, STEPS, Step};
+use step_report::Report;
+use steps::{STEPS, Step};
 
 fn main() -> ExitCode {
     match arguments::parse(std::env::args().skip(1)) {

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use crate::process::Call;
 use crate::source;
-use crate::steps::Report;
+use crate::step_report::Report;
 
 const PACKAGE: &str = "covey-protocol";
-const FOLDER: &str = "crates/protocol";
+/// The crate and what it uses of ours.
+const FOLDERS: [&str; 2] = ["crates/parameters", "crates/protocol"];
 /// A target without `std`; used where the toolchain has it, never downloaded.
 const BARE_TARGET: &str = "thumbv7em-none-eabihf";
 
@@ -21,7 +22,9 @@ pub(crate) fn run(root: &Path, report: &mut Report) {
         &["build", "--package", PACKAGE, "--no-default-features"],
     ));
     report.complain(features_with_std(root));
-    report.complain(source_with_std(root));
+    for folder in FOLDERS {
+        report.complain(source_with_std(root, folder));
+    }
     if bare_target_is_installed(root) {
         report.call(Call::new(
             root,
@@ -77,8 +80,8 @@ fn features_with_std(root: &Path) -> Result<Vec<String>, String> {
 }
 
 /// Complaints about source lines outside tests that name `std`, and about a crate root without `no_std`.
-fn source_with_std(root: &Path) -> Result<Vec<String>, String> {
-    let folder = root.join(FOLDER).join("src");
+fn source_with_std(root: &Path, folder: &str) -> Result<Vec<String>, String> {
+    let folder = root.join(folder).join("src");
     let mut files = Vec::new();
     rust_files(&folder, &mut files)?;
     files.sort();

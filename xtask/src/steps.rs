@@ -3,8 +3,10 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use crate::example::Example;
 use crate::process::Call;
-use crate::report::{self, Counts};
+use crate::report;
+use crate::step_report::Report;
 use crate::{licences, metadata, no_std, setup, tidy, web};
 
 /// One step.
@@ -28,6 +30,15 @@ pub(crate) const STEPS: &[Step] = &[
         summary: "the source is formatted",
         run: |root, report| {
             report.call(cargo(root, &["fmt", "--all", "--check"]));
+            // Modules that a build script lists are not followed.
+            match arms(root) {
+                Ok(files) => {
+                    let mut arguments = vec!["--edition", "2024", "--check"];
+                    arguments.extend(files.iter().map(String::as_str));
+                    report.call(Call::new(root, "rustfmt", &arguments));
+                }
+                Err(error) => report.fail(&format!("crates/simulator/src/arms: {error}")),
+            }
         },
     },
     Step {
@@ -125,7 +136,7 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "example",
-        summary: "a crate outside the workspace builds and runs a policy of its own",
+        summary: "a crate outside the workspace has Covey's commands for a policy of its own",
         run: own_policy,
     },
     Step {
@@ -185,26 +196,37 @@ fn own_policy(root: &Path, report: &mut Report) {
         Ok(target) => target,
         Err(error) => return report.fail(&error),
     };
-    let output = report.call_for_output(cargo(
-        root,
-        &[
-            "run",
-            "--manifest-path",
-            "examples/own-policy/Cargo.toml",
-            "--target-dir",
-            &target,
-            "--",
-            "scenarios/tamagawa/scenario.toml",
-            "1.2",
-            "0.6",
-        ],
-    ));
-    for arm in ["cam-only", "proposed@0.4", "most-uncovered@0.4"] {
-        match output.lines().find(|line| line.starts_with(arm)) {
-            Some(line) => report.tell(line),
-            None => report.fail(&format!("the example says nothing of {arm}")),
+    let build = [
+        "build",
+        "--manifest-path",
+        "examples/own-policy/Cargo.toml",
+        "--target-dir",
+        &target,
+    ];
+    if !report.call(cargo(root, &build)) {
+        return;
+    }
+    let example = Example::new(&target);
+    if example
+        .calls(root)
+        .into_iter()
+        .all(|call| report.call(call))
+    {
+        report.complain(example.check());
+    }
+}
+
+/// The files of the arms.
+fn arms(root: &Path) -> std::io::Result<Vec<String>> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(root.join("crates/simulator/src/arms"))? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path.to_string_lossy().into_owned());
         }
     }
+    files.sort();
+    Ok(files)
 }
 
 fn cargo(root: &Path, arguments: &[&str]) -> Call {
@@ -223,121 +245,6 @@ fn with_features(root: &Path, report: &mut Report, make: impl FnOnce(&str) -> Ca
     }
 }
 
-/// What a step has to say while it runs.
-pub(crate) struct Report {
-    failed: bool,
-    output: String,
-    counts: Option<Counts>,
-    /// Prints a line at once, for a person who waits.
-    tell: fn(&str),
-}
-
-impl Report {
-    /// A report whose notes go through `tell`.
-    pub(crate) fn new(tell: fn(&str)) -> Self {
-        Self {
-            failed: false,
-            output: String::new(),
-            counts: None,
-            tell,
-        }
-    }
-
-    /// A report that prints nothing, for tests.
-    #[cfg(test)]
-    pub(crate) fn silent() -> Self {
-        Self::new(|_| {})
-    }
-
-    /// Something went wrong.
-    pub(crate) fn failed(&self) -> bool {
-        self.failed
-    }
-
-    /// Everything said and done, to be shown if the step fails.
-    pub(crate) fn output(&self) -> &str {
-        &self.output
-    }
-
-    /// The tests counted, if the step counts any.
-    pub(crate) fn counts(&self) -> Option<Counts> {
-        self.counts
-    }
-
-    /// A line for the record.
-    pub(crate) fn say(&mut self, line: &str) {
-        self.output.push_str(line);
-        self.output.push('\n');
-    }
-
-    /// A line for the record that is also shown at once.
-    pub(crate) fn note(&mut self, line: String) {
-        self.tell(&line);
-        self.say(&line);
-    }
-
-    /// A line that is shown at once and is on the record already.
-    fn tell(&self, line: &str) {
-        (self.tell)(line);
-    }
-
-    /// The step has failed, for the reason given.
-    pub(crate) fn fail(&mut self, reason: &str) {
-        self.failed = true;
-        self.say(reason);
-    }
-
-    /// The step has failed if there are complaints, or if the check could not be made.
-    pub(crate) fn complain(&mut self, complaints: Result<Vec<String>, String>) {
-        match complaints {
-            Ok(complaints) => {
-                for complaint in complaints {
-                    self.fail(&complaint);
-                }
-            }
-            Err(error) => self.fail(&error),
-        }
-    }
-
-    /// Runs `call`; whether it succeeded. If not, the step has failed.
-    pub(crate) fn call(&mut self, call: Call) -> bool {
-        self.run_call(call).0
-    }
-
-    /// Runs `call`; its output. If it did not succeed, the step has failed.
-    pub(crate) fn call_for_output(&mut self, call: Call) -> String {
-        self.run_call(call).1
-    }
-
-    fn run_call(&mut self, call: Call) -> (bool, String) {
-        self.say(&format!("$ {}", call.shown()));
-        let tell = self.tell;
-        let done = call.run(|passed, last| {
-            tell(&format!("still at it after {} s: {last}", passed.as_secs()));
-        });
-        self.output.push_str(&done.output);
-        self.failed |= !done.ok;
-        (done.ok, done.output)
-    }
-
-    /// Adds to the step's counts; a failed test fails the step.
-    pub(crate) fn count(&mut self, counts: Counts) {
-        *self.counts.get_or_insert_default() += counts;
-        self.failed |= counts.failed > 0;
-    }
-
-    /// Adds `counts`; where there are none though `tool` succeeded, the count cannot be trusted and the step fails.
-    fn count_or_fail(&mut self, counts: Option<Counts>, tool: &str) {
-        match counts {
-            Some(counts) => self.count(counts),
-            None if !self.failed => {
-                self.fail(&format!("{tool} printed no summary that could be read"));
-            }
-            None => {}
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -347,37 +254,5 @@ mod tests {
         let names: std::collections::BTreeSet<_> = STEPS.iter().map(|step| step.name).collect();
         assert_eq!(names.len(), STEPS.len());
         assert_eq!(STEPS[0].name, "setup");
-    }
-
-    #[test]
-    fn a_report_fails_by_a_call_a_complaint_or_a_count() {
-        let root = Path::new(".");
-        let mut report = Report::silent();
-        assert!(report.call(Call::new(root, "true", &[])));
-        report.complain(Ok(vec![]));
-        report.count(Counts {
-            passed: 2,
-            ..Counts::default()
-        });
-        assert!(!report.failed());
-
-        let mut report = Report::silent();
-        assert!(!report.call(Call::new(root, "false", &[])));
-        assert!(report.failed());
-
-        let mut report = Report::silent();
-        report.complain(Ok(vec!["a wrong arrow".to_owned()]));
-        assert!(report.failed() && report.output().contains("a wrong arrow"));
-
-        let mut report = Report::silent();
-        report.count(Counts {
-            failed: 1,
-            ..Counts::default()
-        });
-        assert!(report.failed());
-
-        let mut report = Report::silent();
-        report.count_or_fail(None, "nextest");
-        assert!(report.failed());
     }
 }

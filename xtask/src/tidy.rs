@@ -4,8 +4,8 @@ use std::path::Path;
 
 use crate::process::Call;
 use crate::report::Counts;
-use crate::steps::Report;
-use crate::{arrows, metadata, source};
+use crate::step_report::Report;
+use crate::{arrows, metadata, modules, source};
 
 /// Source files longer than this are to be split by topic.
 const MOST_LINES: usize = 800;
@@ -36,6 +36,10 @@ const CHECKS: &[(&str, Check)] = &[
     (
         "crates use only crates that ARCHITECTURE.md lists",
         crate_arrows,
+    ),
+    (
+        "modules of a crate do not use each other in a circle",
+        module_cycles,
     ),
     (
         "crates have a description, a licence and the workspace's lints",
@@ -71,6 +75,21 @@ fn crate_arrows(root: &Path) -> Result<Vec<String>, String> {
         &arrows::parse(&document)?,
         &metadata::workspace(root)?,
     ))
+}
+
+fn module_cycles(root: &Path) -> Result<Vec<String>, String> {
+    let mut sources = modules::Sources::new();
+    for path in files(root, &["rs"])? {
+        let text = read(root, &path)?;
+        sources.insert(path, text);
+    }
+    let mut complaints = Vec::new();
+    for package in metadata::workspace(root)? {
+        let folder = Path::new(&package.folder);
+        let folder = folder.strip_prefix(root).unwrap_or(folder);
+        complaints.extend(modules::check(&sources, &folder.to_string_lossy())?);
+    }
+    Ok(complaints)
 }
 
 fn manifests(root: &Path) -> Result<Vec<String>, String> {

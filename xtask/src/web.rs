@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::process::Call;
-use crate::steps::Report;
+use crate::step_report::Report;
 
 const EMBEDDED: &str = "crates/viewer/assets";
 

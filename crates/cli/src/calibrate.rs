@@ -21,7 +21,7 @@ use crate::failure::{Failure, note, print, write_atomically};
     covey calibrate scenarios/tamagawa/scenario.toml\n  \
     covey calibrate scenarios/tamagawa/scenario.toml --dry-run --seeds 2 --warmup 2 --measure 2")]
 pub(crate) struct Arguments {
-    /// The scenario
+    /// The scenario file to calibrate
     #[arg(value_name = "SCENARIO.toml")]
     scenario: PathBuf,
     /// How many of the ten calibration seeds to use
@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     /// Seconds before measuring begins
     #[arg(long, value_name = "S", default_value_t = 40.0)]
     warmup: f64,
-    /// Seconds to measure
+    /// Seconds to measure after that
     #[arg(long, value_name = "S", default_value_t = 40.0)]
     measure: f64,
     /// Seeds to run at the same time; default one per core

@@ -1,20 +1,14 @@
 //! `covey run --pcap`: what a run sends, as a capture.
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::AtomicBool;
 
 use clap::Args;
-use covey_experiment::files::Pending;
-use covey_experiment::pool::{self, JobError};
-use covey_experiment::runner::{Runner, RunnerError};
-use covey_experiment::world::World;
+use covey_experiment::outputs::Captures;
 use covey_protocol::{AgentId, Duration, Instant, Tile};
-use covey_simulator::capture::{Capture, CaptureCounts, CaptureFilter};
-use covey_simulator::georeference::MapReference;
+use covey_simulator::capture::CaptureFilter;
 
 use crate::failure::Failure;
-use crate::laboratory::{WorkOptions, file_failure};
+use crate::laboratory::WorkOptions;
 
 /// Options of the capture.
 #[derive(Debug, Args)]
@@ -62,78 +56,31 @@ impl CaptureOptions {
         Ok(())
     }
 
-    /// Runs the seed once more and writes what it sends, if that was asked for. Results that are there already have no messages.
-    pub(crate) fn write(
-        &self,
-        world: &World,
-        seed: u64,
-        out: &Path,
-        options: &WorkOptions,
-    ) -> Result<(), Failure> {
-        let Some(path) = &self.pcap else {
-            return Ok(());
-        };
+    /// The capture that was asked for, of results in `out`.
+    pub(crate) fn output<'a>(&'a self, out: &'a Path) -> Option<Captures<'a>> {
         let from_start = |after: Duration| Instant::ZERO + after;
-        let filter = CaptureFilter {
-            tile: self.pcap_tile,
-            station: self.pcap_station.map(AgentId),
-            from: self.pcap_from.map(from_start),
-            to: self.pcap_to.map(from_start),
-        };
-        let runner = Runner::new(std::slice::from_ref(world), 1, out);
-        let counts = Mutex::new(CaptureCounts::default());
-        let stop = AtomicBool::new(false);
-        let outcome = pool::run(
-            &[seed],
-            1,
-            &stop,
-            |&seed, monitor| {
-                let other = |text: String| JobError::Failed(Failure::Other(text));
-                let scenario = &world.scenario;
-                let input = |error: &dyn std::fmt::Display| {
-                    JobError::Failed(Failure::Input(error.to_string()))
-                };
-                let (map, _) = scenario.read_map().map_err(|error| input(&error))?;
-                let reference = MapReference::of(scenario, &map).map_err(|error| input(&error))?;
-                let file =
-                    Pending::new(path).map_err(|error| JobError::Failed(file_failure(error)))?;
-                let named = |problem: &dyn std::fmt::Display| {
-                    other(format!("{}: {problem}", path.display()))
-                };
-                let mut capture = Capture::new(file, reference, scenario.sensing.range_m, filter)
-                    .map_err(|error| named(&error))?;
-                runner
-                    .observe(0, seed, monitor, &mut capture)
-                    .map_err(|error| match error {
-                        JobError::Stopped => JobError::Stopped,
-                        JobError::Failed(RunnerError::Input(text)) => {
-                            JobError::Failed(Failure::Input(text))
-                        }
-                        JobError::Failed(RunnerError::Other(text)) => other(text),
-                    })?;
-                let (file, written) = capture.finish().map_err(|error| named(&error))?;
-                file.commit()
-                    .map_err(|error| JobError::Failed(file_failure(error)))?;
-                *counts
-                    .lock()
-                    .unwrap_or_else(std::sync::PoisonError::into_inner) = written;
-                Ok(())
+        Some(Captures {
+            file: self.pcap.as_deref()?,
+            folder: out,
+            filter: CaptureFilter {
+                tile: self.pcap_tile,
+                station: self.pcap_station.map(AgentId),
+                from: self.pcap_from.map(from_start),
+                to: self.pcap_to.map(from_start),
             },
-            |_| {},
-        );
-        if let Some((_, failure)) = outcome.failure {
-            return Err(failure);
-        }
-        let counts = counts
-            .into_inner()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        })
+    }
+}
+
+/// Says what is in a capture that was written.
+pub(crate) fn remark(capture: &Captures<'_>, options: &WorkOptions) {
+    if let Some(note) = capture.note() {
         options.remark(&format!(
             "{}: {} CAMs, {} CPMs and {} fused states",
-            path.display(),
-            counts.cams,
-            counts.reports,
-            counts.fused
+            capture.file.display(),
+            note.cams,
+            note.reports,
+            note.fused
         ));
-        Ok(())
     }
 }

@@ -8,7 +8,7 @@ use covey_protocol::demand::snapshot::{DEMAND_SNAPSHOT_SCHEMA, DemandOutcome, De
 use covey_protocol::snapshot::{ChangeRow, Outcome, Snapshot};
 
 use crate::failure::{Failure, print, read_text};
-use crate::table::Table;
+use crate::terminal_table::Table;
 
 /// Make one host decision from a JSON snapshot and explain it, factor by factor
 ///
@@ -141,7 +141,28 @@ fn explain(snapshot: &Snapshot, outcome: &Outcome) -> String {
         if covered == 1 { "" } else { "s" },
         outcome.map.iter().map(|&(_, _, m)| m).sum::<f64>(),
     ));
-    let factors = rules.factors;
+    if outcome.scores.is_empty() {
+        line("There is no candidate and no contributor.".to_string());
+    } else {
+        line(scores(snapshot, outcome).render());
+        let factors = rules.factors;
+        if !(factors.novelty && factors.risk && factors.timeliness) {
+            line("A factor in brackets is shown, but does not count in this score.\n".to_string());
+        }
+    }
+    for change in &outcome.changes {
+        line(because(change, snapshot, outcome));
+    }
+    if outcome.changes.is_empty() {
+        line("Nothing changes.".to_string());
+    }
+    line(bound(snapshot, outcome));
+    out
+}
+
+/// Everyone's score, the highest first, factor by factor.
+fn scores(snapshot: &Snapshot, outcome: &Outcome) -> Table {
+    let factors = snapshot.rules.factors;
     let mark = |name: &str, counts: bool| {
         if counts {
             name.to_string()
@@ -187,22 +208,7 @@ fn explain(snapshot: &Snapshot, outcome: &Outcome) -> String {
             remark.to_string(),
         ]);
     }
-    if outcome.scores.is_empty() {
-        line("There is no candidate and no contributor.".to_string());
-    } else {
-        line(table.render());
-        if !(factors.novelty && factors.risk && factors.timeliness) {
-            line("A factor in brackets is shown, but does not count in this score.\n".to_string());
-        }
-    }
-    for change in &outcome.changes {
-        line(because(change, snapshot, outcome));
-    }
-    if outcome.changes.is_empty() {
-        line("Nothing changes.".to_string());
-    }
-    line(bound(snapshot, outcome));
-    out
+    table
 }
 
 fn because(change: &ChangeRow, snapshot: &Snapshot, outcome: &Outcome) -> String {

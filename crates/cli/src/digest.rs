@@ -21,13 +21,13 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Clone, Copy, Subcommand)]
 enum Way {
-    /// Cells to hex.
+    /// Reads cells, writes hex.
     #[command(about = "JSON {\"cells\":[[ix,iy],...]} on standard input to hex on standard output")]
     #[command(
         after_help = "Examples:\n  echo '{\"cells\":[[3,-2],[4,-2],[5,-2]]}' | covey digest encode"
     )]
     Encode,
-    /// Hex to cells.
+    /// Reads hex, writes cells.
     #[command(
         about = "Hex on standard input to JSON {\"cells\":[[ix,iy],...]} on standard output, in scan order"
     )]

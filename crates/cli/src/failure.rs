@@ -5,7 +5,9 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// A failed command.
+use crate::program::Program;
+
+/// Why a command ended without its result.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The input or the call was wrong: exit code 2. The text names the file, the field, what was found and expected.
@@ -22,17 +24,13 @@ impl Failure {
 
     /// Tells the user and gives the exit code.
     #[allow(clippy::print_stderr)] // This is where errors reach a person.
-    pub(crate) fn report(self) -> ExitCode {
-        match self {
-            Self::Input(text) => {
-                eprintln!("error: {text}");
-                ExitCode::from(2)
-            }
-            Self::Other(text) => {
-                eprintln!("error: {text}");
-                ExitCode::from(1)
-            }
-        }
+    pub(crate) fn report(self, program: &Program) -> ExitCode {
+        let (text, code) = match self {
+            Self::Input(text) => (text, 2),
+            Self::Other(text) => (text, 1),
+        };
+        eprintln!("error: {}", program.named(&text));
+        ExitCode::from(code)
     }
 }
 

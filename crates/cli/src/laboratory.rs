@@ -8,13 +8,13 @@ use std::sync::atomic::AtomicBool;
 use clap::Args;
 use covey_experiment::files::FileError;
 use covey_experiment::finish::FinishError;
-use covey_experiment::lab::{self, Job, LabError, Work};
+use covey_experiment::lab::{self, LabError, Work};
+use covey_experiment::outputs::{Job, Output, Recordings};
 use covey_experiment::plan::PlanError;
 use covey_experiment::revision;
 use covey_experiment::runner::{Runner, RunnerError};
 use covey_experiment::store::{Fingerprint, Store};
 use covey_experiment::world::{World, WorldError};
-use covey_simulator::recording::{self, EXTENSION, Reader};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::failure::{Failure, note};
@@ -59,6 +59,8 @@ pub(crate) struct Bench<'a> {
     pub(crate) options: &'a WorkOptions,
     /// Seeds to be recorded for the viewer.
     pub(crate) record: &'a [u64],
+    /// What runs leave besides results and recordings.
+    pub(crate) outputs: &'a [&'a dyn Output],
     /// The part of the work to be done here: number from 1, and how many.
     pub(crate) shard: Option<(usize, usize)>,
 }
@@ -78,30 +80,21 @@ impl Bench<'_> {
     pub(crate) fn compute(&self) -> Result<Ready, Failure> {
         let workers = self.options.workers()?;
         let (store, prints) = self.open()?;
-        self.set_aside_recordings(&store, &prints)?;
+        let recordings = Recordings {
+            folder: self.out,
+            seeds: self.record,
+            worlds: self.worlds.len(),
+        };
+        self.set_aside_recordings(&recordings, &store, &prints)?;
         let all = lab::jobs(self.worlds.len(), self.seeds);
         let mine = match self.shard {
             Some((number, count)) => covey_experiment::plan::shard(&all, number, count),
             None => all,
         };
-        let unfinished = lab::missing(&store, &prints, &mine).map_err(file_failure)?;
-        let record = |job: &Job| {
-            let name = match self.worlds {
-                [_] => format!("{RECORDING}{}.{EXTENSION}", job.seed),
-                _ => format!("{RECORDING}{}-{}.{EXTENSION}", job.seed, job.world + 1),
-            };
-            self.record.contains(&job.seed).then(|| self.out.join(name))
-        };
-        // A finished seed without its recording is run once more.
-        let missing: Vec<Job> = mine
-            .iter()
-            .copied()
-            .filter(|job| {
-                let of_this_run =
-                    |file: PathBuf| run_of(&file).as_deref() == Some(prints[job.world].as_str());
-                unfinished.contains(job) || record(job).is_some_and(|file| !of_this_run(file))
-            })
-            .collect();
+        let mut outputs: Vec<&dyn Output> = vec![&recordings];
+        outputs.extend(self.outputs);
+        // A finished seed that lacks an output is run once more.
+        let missing = lab::missing(&store, &prints, &mine, &outputs).map_err(file_failure)?;
         let kept = mine.len() - missing.len();
         if kept > 0 && !missing.is_empty() {
             self.options.remark(&format!(
@@ -119,7 +112,7 @@ impl Bench<'_> {
             workers,
             stop: &stop,
             cycles: self.cycles,
-            record: &record,
+            outputs: &outputs,
         };
         let mut progress = Progress::new(self.names(&missing), self.options.quiet);
         let computed = work
@@ -172,24 +165,16 @@ impl Bench<'_> {
         Ok((store, prints))
     }
 
-    /// Recordings of other runs than these: beside results that they do not belong to, they would mislead.
-    fn set_aside_recordings(&self, store: &Store, prints: &[Fingerprint]) -> Result<(), Failure> {
-        let Ok(files) = recording::files_in(self.out) else {
-            // There is none.
-            return Ok(());
-        };
-        let named = |file: &Path| {
-            let name = file.file_name().unwrap_or_default();
-            name.to_string_lossy().starts_with(RECORDING)
-        };
-        let mut count = 0;
-        for file in files.iter().filter(|file| named(file)) {
-            let run = run_of(file).unwrap_or_default();
-            if !prints.iter().any(|print| print.as_str() == run) {
-                store.set_aside(file).map_err(file_failure)?;
-                count += 1;
-            }
-        }
+    /// Recordings of other runs than these go where their results went, and the user is told.
+    fn set_aside_recordings(
+        &self,
+        recordings: &Recordings<'_>,
+        store: &Store,
+        prints: &[Fingerprint],
+    ) -> Result<(), Failure> {
+        let count = recordings
+            .set_aside_others(store, prints)
+            .map_err(file_failure)?;
         if count > 0 {
             note(&format!(
                 "{count} recording{} of another revision or other parameters {} set aside in {}",
@@ -212,15 +197,6 @@ impl Bench<'_> {
             })
             .collect()
     }
-}
-
-/// What the names of recordings begin with.
-const RECORDING: &str = "seed-";
-
-/// The fingerprint of the results that a recording belongs to; none where it cannot be read.
-fn run_of(file: &Path) -> Option<String> {
-    let reader = Reader::open(file).ok()?;
-    Some(reader.manifest().header.run.clone())
 }
 
 /// A flag that Ctrl-C or a polite kill sets. The second Ctrl-C ends the program at once, which does no harm either.

@@ -158,7 +158,7 @@ struct Line {
     kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     frame: Option<u64>,
-    /// Unix time.
+    /// When it was captured, in seconds of Unix time.
     #[serde(skip_serializing_if = "Option::is_none")]
     time_s: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]

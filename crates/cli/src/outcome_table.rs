@@ -3,7 +3,7 @@
 use covey_experiment::letter;
 use covey_experiment::summary::{Difference, Interval, Summary};
 
-use crate::table::Table;
+use crate::terminal_table::Table;
 
 /// The tables, each with a head of its own.
 pub(crate) fn render(summary: &Summary) -> String {

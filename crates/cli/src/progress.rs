@@ -19,7 +19,7 @@ const REDRAW: Duration = Duration::from_millis(200);
 /// Width of a bar.
 const BAR: usize = 24;
 
-/// Shows progress.
+/// Tells how far the workers are: bars on a terminal, a line now and then elsewhere.
 pub(crate) struct Progress {
     /// What the jobs are called, by number.
     names: Vec<String>,

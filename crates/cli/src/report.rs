@@ -5,10 +5,11 @@ use std::time::Instant;
 
 use clap::Args;
 use covey_experiment::finish::Finish;
-use covey_experiment::report::{Input, ReadError, SERIES_FILE, SUMMARY_FILE, SeriesBuilder};
-use covey_experiment::summary::Summary;
+use covey_experiment::report::{Input, SERIES_FILE, SeriesBuilder};
+use covey_experiment::summary::{FILE as SUMMARY_FILE, Summary};
 use covey_experiment::world::World;
 use covey_experiment::{files, revision, usage};
+use covey_simulator::Arms;
 
 use crate::failure::{Failure, print};
 use crate::laboratory::{Ready, file_failure, finish_failure};
@@ -26,28 +27,16 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let file = arguments.folder.join("summary.json");
-    let shown = file.display();
-    let text = std::fs::read_to_string(&file).map_err(|error| {
-        Failure::input(
-            shown,
-            format!("cannot be read: {error}; expected a folder that `covey reproduce` or `covey run` wrote"),
-        )
-    })?;
-    let summary: Summary = serde_json::from_str(&text)
-        .map_err(|error| Failure::input(file.display(), format!("no summary: {error}")))?;
-    write_report(&arguments.folder)?;
-    tell(&summary, &arguments.folder, arguments.json)
+pub(crate) fn run(arguments: &Arguments, arms: &Arms) -> Result<(), Failure> {
+    let input =
+        Input::read(&arguments.folder).map_err(|error| Failure::Input(error.to_string()))?;
+    write_report(&input, &arguments.folder, arms)?;
+    tell(&input.summary, &arguments.folder, arguments.json)
 }
 
-/// Makes `report.html` and the figures from the summary and the series in `folder`.
-fn write_report(folder: &Path) -> Result<(), Failure> {
-    let input = Input::read(folder).map_err(|error| match error {
-        ReadError::Read { .. } => Failure::Other(error.to_string()),
-        ReadError::Parse { .. } => Failure::Input(error.to_string()),
-    })?;
-    let report = covey_experiment::report::render(&input);
+/// Writes `report.html` and the figures into `folder`.
+fn write_report(input: &Input, folder: &Path, arms: &Arms) -> Result<(), Failure> {
+    let report = covey_experiment::report::render(input, arms);
     let figures = folder.join("figures");
     std::fs::create_dir_all(&figures).map_err(|error| {
         Failure::Other(format!("{}: cannot be made: {error}", figures.display()))
@@ -58,46 +47,59 @@ fn write_report(folder: &Path) -> Result<(), Failure> {
     files::write(&folder.join("report.html"), report.html.as_bytes()).map_err(file_failure)
 }
 
-/// Puts a run of one world together and tells about it.
-pub(crate) fn conclude(
-    world: &World,
-    seeds: &[u64],
-    ready: &Ready,
-    out: &Path,
-    csv: bool,
-    start: Instant,
-    json: bool,
-) -> Result<(), Failure> {
-    let finish = Finish {
-        store: &ready.store,
-        worlds: std::slice::from_ref(world),
-        prints: &ready.prints,
-        seeds,
-        folder: out,
-        csv,
-        cycles: true,
-        revision: revision::REVISION,
-    };
-    let mut series = SeriesBuilder::new(world.scenario.protocol.cycle_s);
-    let mut summary = finish
-        .run(&mut |result| {
-            for (arm, cycles) in result.arms.iter().zip(&result.cycles) {
-                series.add(arm, cycles);
-            }
-            series.add_timing(result.shared.seed, &result.timing);
-        })
-        .map_err(finish_failure)?;
-    summary.timing.wall_s = start.elapsed().as_secs_f64();
-    summary.peak_rss_bytes = usage::peak_rss_bytes();
-    let text = summary
-        .to_json()
-        .map_err(|error| Failure::Other(format!("summary: {error}")))?;
-    files::write(&out.join(SUMMARY_FILE), text.as_bytes()).map_err(file_failure)?;
-    let series = serde_json::to_string(&series.finish())
-        .map_err(|error| Failure::Other(format!("series: {error}")))?;
-    files::write(&out.join(SERIES_FILE), series.as_bytes()).map_err(file_failure)?;
-    write_report(out)?;
-    tell(&summary, out, json)
+/// A run of one world that is ready to be put together.
+pub(crate) struct Conclusion<'a> {
+    pub(crate) world: &'a World,
+    pub(crate) seeds: &'a [u64],
+    pub(crate) ready: &'a Ready,
+    pub(crate) out: &'a Path,
+    /// Tables as CSV, too.
+    pub(crate) csv: bool,
+    /// The summary goes to standard output instead of tables.
+    pub(crate) json: bool,
+    /// The arms that the program knows.
+    pub(crate) arms: &'a Arms,
+}
+
+impl Conclusion<'_> {
+    /// Writes tables, summary and report of a run that began at `start`, and tells about it.
+    pub(crate) fn write(&self, start: Instant) -> Result<(), Failure> {
+        let finish = Finish {
+            store: &self.ready.store,
+            worlds: std::slice::from_ref(self.world),
+            prints: &self.ready.prints,
+            seeds: self.seeds,
+            folder: self.out,
+            csv: self.csv,
+            cycles: true,
+            revision: revision::REVISION,
+            known: self.arms,
+        };
+        let mut series = SeriesBuilder::new(self.world.scenario.protocol.cycle_s);
+        let mut summary = finish
+            .run(&mut |result| {
+                for (arm, cycles) in result.arms.iter().zip(&result.cycles) {
+                    series.add(arm, cycles);
+                }
+                series.add_timing(result.shared.seed, &result.timing);
+            })
+            .map_err(finish_failure)?;
+        summary.timing.wall_s = start.elapsed().as_secs_f64();
+        summary.peak_rss_bytes = usage::peak_rss_bytes();
+        let text = summary
+            .to_json()
+            .map_err(|error| Failure::Other(format!("summary: {error}")))?;
+        files::write(&self.out.join(SUMMARY_FILE), text.as_bytes()).map_err(file_failure)?;
+        let input = Input {
+            summary,
+            series: series.finish(),
+        };
+        let series = serde_json::to_string(&input.series)
+            .map_err(|error| Failure::Other(format!("series: {error}")))?;
+        files::write(&self.out.join(SERIES_FILE), series.as_bytes()).map_err(file_failure)?;
+        write_report(&input, self.out, self.arms)?;
+        tell(&input.summary, self.out, self.json)
+    }
 }
 
 fn tell(summary: &Summary, out: &Path, json: bool) -> Result<(), Failure> {
@@ -111,7 +113,7 @@ fn tell(summary: &Summary, out: &Path, json: bool) -> Result<(), Failure> {
     text.push('\n');
     for (name, what) in [
         ("report.html", "the report"),
-        ("summary.json", "every figure"),
+        (SUMMARY_FILE, "every figure"),
         ("runs.parquet", "a row per arm and seed"),
         ("cycles.parquet", "a row per arm, seed, tile and cycle"),
     ] {

@@ -6,11 +6,11 @@ use std::time::Instant;
 use clap::{Args, ValueEnum};
 use covey_experiment::bundled;
 use covey_experiment::world::{Base, TrafficSource, World};
-use covey_simulator::Arm;
+use covey_simulator::Arms;
 
 use crate::failure::Failure;
 use crate::laboratory::{Bench, WorkOptions, file_failure, folder_name, world_failure};
-use crate::report::conclude;
+use crate::report::Conclusion;
 
 /// Seeds of the evaluation: 1 to 17. Calibration has its own, from 1001 on, so that nothing is fitted to what is evaluated.
 const SEEDS: u64 = 17;
@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
     /// Seeds 1 to N; default 17, the letter's number
     #[arg(long, value_name = "N")]
     seeds: Option<u64>,
-    /// Whose traffic
+    /// Who drives the vehicles
     #[arg(long, value_enum, default_value_t = Traffic::Builtin)]
     traffic: Traffic,
     /// What messages weigh: the letter's table, or really encoded bytes
@@ -60,7 +60,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
 pub(crate) enum Traffic {
-    /// The built-in traffic
+    /// The built-in traffic, which needs no other program
     Builtin,
     /// SUMO, with a closed population
     Sumo,
@@ -74,7 +74,7 @@ enum Sizes {
     Uper,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &Arguments, known: &Arms) -> Result<(), Failure> {
     let start = Instant::now();
     let count = match (arguments.seeds, arguments.quick) {
         (Some(n), _) => n,
@@ -123,9 +123,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         (false, false) => (40.0, 40.0),
     };
     let arms = if arguments.beyond {
-        Arm::beyond()
+        known.beyond()
     } else {
-        Arm::letter()
+        known.letter()
     };
     let mut world = World::new(changed, traffic, arms, window, &[]).map_err(world_failure)?;
     world.quick = arguments.quick || arguments.trial;
@@ -136,18 +136,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         cycles: true,
         options: &arguments.work,
         record: arguments.record_seed.as_slice(),
+        outputs: &[],
         shard: None,
     }
     .compute()?;
-    conclude(
-        &world,
-        &seeds,
-        &ready,
-        &out,
-        arguments.work.csv,
-        start,
-        arguments.json,
-    )
+    Conclusion {
+        world: &world,
+        seeds: &seeds,
+        ready: &ready,
+        out: &out,
+        csv: arguments.work.csv,
+        json: arguments.json,
+        arms: known,
+    }
+    .write(start)
 }
 
 fn default_out(arguments: &Arguments) -> PathBuf {

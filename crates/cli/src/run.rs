@@ -4,15 +4,17 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::{ArgGroup, Args};
+use covey_experiment::outputs::Output;
 use covey_experiment::plan;
 use covey_experiment::world::{Base, TrafficSource, World};
-use covey_simulator::Arm;
+use covey_simulator::scenario::Readings;
+use covey_simulator::{Arm, Arms};
 use covey_traffic::sumo::SumoConfig;
 
-use crate::capture::CaptureOptions;
+use crate::capture::{self, CaptureOptions};
 use crate::failure::Failure;
 use crate::laboratory::{Bench, WorkOptions, folder_name, window, world_failure};
-use crate::report::conclude;
+use crate::report::Conclusion;
 use crate::reproduce::Traffic;
 
 /// Run arms on any scenario, your own SUMO scenario included
@@ -28,7 +30,7 @@ use crate::reproduce::Traffic;
     covey run scenarios/toy/blind-junction/scenario.toml --arm cpm-rmr --arm proposed@0.4 --record --out junction\n  \
     covey run --net city.net.xml --fcd trace.parquet --warmup 10 --measure 20")]
 pub(crate) struct Arguments {
-    /// A scenario file
+    /// A scenario file: map, traffic, parameters
     #[arg(value_name = "SCENARIO.toml")]
     scenario: Option<PathBuf>,
     /// A SUMO configuration; SUMO is run for its traffic
@@ -43,7 +45,7 @@ pub(crate) struct Arguments {
     /// Buildings, as SUMO polygons; may be given several times
     #[arg(long, value_name = "Y.poly.xml", conflicts_with = "scenario")]
     buildings: Vec<PathBuf>,
-    /// An arm, as `covey arms` names it; may be given several times. Default: the letter's
+    /// An arm, as `covey arms` lists them; may be given several times. Default: the letter's
     #[arg(long, value_name = "NAME")]
     arm: Vec<String>,
     /// A seed; may be given several times. Default: 1
@@ -52,13 +54,13 @@ pub(crate) struct Arguments {
     /// Seconds before measuring begins
     #[arg(long, value_name = "S", default_value_t = 40.0)]
     warmup: f64,
-    /// Seconds to measure
+    /// Seconds to measure after that
     #[arg(long, value_name = "S", default_value_t = 40.0)]
     measure: f64,
     /// Share of vehicles with a radio, above 0 and at most 1
     #[arg(long, value_name = "F")]
     penetration: Option<f64>,
-    /// Whose traffic, for a scenario file
+    /// Who drives the vehicles of a scenario file
     #[arg(long, value_enum, default_value_t = Traffic::Builtin, conflicts_with_all = ["sumocfg", "net"])]
     traffic: Traffic,
     /// Record every seed for `covey view`, beside the results
@@ -76,7 +78,7 @@ pub(crate) struct Arguments {
     work: WorkOptions,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &Arguments, known: &Arms) -> Result<(), Failure> {
     let start = Instant::now();
     let window = window(arguments.warmup, arguments.measure)?;
     let seeds = match arguments.seed.as_slice() {
@@ -84,8 +86,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         seeds => plan::check_seeds(seeds).map_err(|problem| Failure::input("--seed", problem))?,
     };
     let arms = match arguments.arm.as_slice() {
-        [] => Arm::letter(),
-        names => plan::arms(names).map_err(|problem| Failure::input("--arm", problem))?,
+        [] => known.letter(),
+        names => plan::arms(names, known).map_err(|problem| Failure::input("--arm", problem))?,
     };
     arguments.capture.check(arms.len(), seeds.len())?;
     arguments.work.workers()?;
@@ -94,6 +96,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         .out
         .clone()
         .unwrap_or_else(|| folder_name(&format!("run-{}", world.scenario.name)));
+    let capture = arguments.capture.output(&out);
+    let outputs: Vec<&dyn Output> = capture.iter().map(|c| c as &dyn Output).collect();
     let ready = Bench {
         worlds: std::slice::from_ref(&world),
         seeds: &seeds,
@@ -101,21 +105,23 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         cycles: true,
         options: &arguments.work,
         record: if arguments.record { &seeds } else { &[] },
+        outputs: &outputs,
         shard: None,
     }
     .compute()?;
-    arguments
-        .capture
-        .write(&world, seeds[0], &out, &arguments.work)?;
-    conclude(
-        &world,
-        &seeds,
-        &ready,
-        &out,
-        arguments.work.csv,
-        start,
-        arguments.json,
-    )
+    if let Some(capture) = &capture {
+        capture::remark(capture, &arguments.work);
+    }
+    Conclusion {
+        world: &world,
+        seeds: &seeds,
+        ready: &ready,
+        out: &out,
+        csv: arguments.work.csv,
+        json: arguments.json,
+        arms: known,
+    }
+    .write(start)
 }
 
 fn world(arguments: &Arguments, arms: Vec<Arm>, window: (f64, f64)) -> Result<World, Failure> {
@@ -155,14 +161,14 @@ fn world(arguments: &Arguments, arms: Vec<Arm>, window: (f64, f64)) -> Result<Wo
     };
     let mut changes = Vec::new();
     if let Some(penetration) = arguments.penetration {
-        if !(penetration > 0.0 && penetration <= 1.0) {
-            return Err(Failure::input(
-                "--penetration",
-                format!(
-                    "found {penetration}, expected above 0 and at most 1 (a share of vehicles)"
-                ),
-            ));
-        }
+        let asked = Readings {
+            penetration,
+            ..Readings::default()
+        };
+        asked.validate().map_err(|error| {
+            let problem = format!("found {}, expected {}", error.found, error.expected);
+            Failure::input("--penetration", problem)
+        })?;
         changes.push(("penetration".to_string(), toml::Value::Float(penetration)));
     }
     let changed = base.with(&changes).map_err(world_failure)?;

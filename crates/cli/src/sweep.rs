@@ -16,8 +16,9 @@ use crate::failure::{Failure, print};
 use crate::laboratory::{
     Bench, WorkOptions, file_failure, finish_failure, folder_name, plan_failure, world_failure,
 };
+use crate::program::Program;
 use crate::progress::for_people;
-use crate::table::Table;
+use crate::terminal_table::Table;
 
 /// Run many worlds, arms and seeds after a plan, here or as a Slurm job array
 ///
@@ -29,7 +30,7 @@ use crate::table::Table;
     covey sweep examples/readings.toml --shard 3/10\n  \
     covey sweep examples/readings.toml --emit-slurm > readings.sh")]
 pub(crate) struct Arguments {
-    /// The plan
+    /// The plan: worlds, arms and seeds
     #[arg(value_name = "PLAN.toml")]
     plan: PathBuf,
     /// Only every N-th run, beginning with the I-th; no tables. In a Slurm job array: taken from SLURM_ARRAY_TASK_ID
@@ -51,9 +52,9 @@ pub(crate) struct Arguments {
     work: WorkOptions,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &Arguments, program: &Program) -> Result<(), Failure> {
     let start = Instant::now();
-    let plan = Plan::read(&arguments.plan).map_err(plan_failure)?;
+    let plan = Plan::read(&arguments.plan, &program.arms).map_err(plan_failure)?;
     let workers = arguments.work.workers()?;
     let shard = match &arguments.shard {
         Some(text) => {
@@ -71,26 +72,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let base = Base::read(&scenario).map_err(world_failure)?;
     let worlds = plan.worlds(&base).map_err(plan_failure)?;
-    let runs = worlds.len() * plan.seeds.len();
     // A shard is a part of a plan that was looked at before; those who want silence do not ask what it costs.
     let wanted = arguments.emit_slurm || (shard.is_none() && !arguments.work.quiet);
     let cost = if wanted { estimate(&worlds)? } else { None };
     let total = cost.map(|per_world| per_world.iter().sum::<f64>() * plan.seeds.len() as f64);
     if arguments.emit_slurm {
+        let runs = worlds.len() * plan.seeds.len();
         return emit_slurm(arguments, &plan, &out, runs, total);
     }
-    arguments.work.remark(&format!(
-        "{}: {} worlds x {} seeds = {runs} runs of {} arms{}",
-        plan.name,
-        worlds.len(),
-        plan.seeds.len(),
-        plan.arms.len(),
-        total.map_or(String::new(), |seconds| format!(
-            "; about {} of CPU time by a short trial here, {} with {workers} workers",
-            for_people(Duration::from_secs_f64(seconds)),
-            for_people(Duration::from_secs_f64(seconds / workers as f64))
-        ))
-    ));
+    announce(arguments, &plan, worlds.len(), workers, total);
     if arguments.dry_run {
         return print(&worlds_table(&worlds));
     }
@@ -101,16 +91,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         cycles: plan.cycles,
         options: &arguments.work,
         record: &[],
+        outputs: &[],
         shard,
     }
     .compute()?;
     if let Some((number, count)) = shard {
-        return print(&format!(
+        return print(&program.named(&format!(
             "shard {number} of {count}: {} runs computed, {} were there; `covey sweep {}` without --shard makes the tables\n",
             ready.computed,
             ready.kept,
             arguments.plan.display()
-        ));
+        )));
     }
     let finish = Finish {
         store: &ready.store,
@@ -121,6 +112,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         csv: arguments.work.csv,
         cycles: plan.cycles,
         revision: revision::REVISION,
+        known: &program.arms,
     };
     let summaries = finish.sweep(&plan.name).map_err(finish_failure)?;
     arguments.work.remark(&format!(
@@ -134,6 +126,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         outcome(&worlds, &summaries),
         paths(&out, plan.cycles)
     ))
+}
+
+/// Says what will be run, and what it will cost where that is known: CPU seconds of all runs.
+fn announce(arguments: &Arguments, plan: &Plan, worlds: usize, workers: usize, total: Option<f64>) {
+    arguments.work.remark(&format!(
+        "{}: {worlds} worlds x {} seeds = {} runs of {} arms{}",
+        plan.name,
+        plan.seeds.len(),
+        worlds * plan.seeds.len(),
+        plan.arms.len(),
+        total.map_or(String::new(), |seconds| format!(
+            "; about {} of CPU time by a short trial here, {} with {workers} workers",
+            for_people(Duration::from_secs_f64(seconds)),
+            for_people(Duration::from_secs_f64(seconds / workers as f64))
+        ))
+    ));
 }
 
 fn paths(out: &Path, cycles: bool) -> String {

@@ -11,7 +11,7 @@ use covey_traffic::sumo::{ClosedPopulation, RunOptions, Sumo, SumoError, record_
 use covey_world::Map;
 
 use crate::failure::{Failure, note, print, write_atomically};
-use crate::table::Table;
+use crate::terminal_table::Table;
 
 /// Measure flow over density on a scenario's main road
 ///
@@ -22,10 +22,10 @@ use crate::table::Table;
     covey traffic --fundamental-diagram scenarios/tamagawa/scenario.toml\n  \
     covey traffic --fundamental-diagram scenarios/tamagawa/scenario.toml --traffic sumo --densities 15,25,35,45")]
 pub(crate) struct Arguments {
-    /// The scenario
+    /// The scenario file whose main road is measured
     #[arg(long, value_name = "SCENARIO.toml")]
     fundamental_diagram: PathBuf,
-    /// Whose traffic
+    /// Who drives the vehicles
     #[arg(long, value_enum, default_value_t = TrafficSource::Builtin)]
     traffic: TrafficSource,
     /// Densities to set, in vehicles per km and lane, with commas between them
@@ -44,7 +44,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum TrafficSource {
-    /// The built-in traffic
+    /// The built-in traffic, which needs no other program
     Builtin,
     /// SUMO, with a closed population
     Sumo,

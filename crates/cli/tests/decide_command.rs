@@ -113,6 +113,7 @@ fn tables_of_every_kind_of_change() {
 type Row = (&'static str, fn(&mut Value));
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of refusals")]
 fn what_the_contract_refuses_is_refused_by_name() {
     let rows: &[Row] = &[
         // Roles and ids.
@@ -248,6 +249,45 @@ fn what_the_contract_refuses_is_refused_by_name() {
 }
 
 #[test]
+fn unknown_keys_are_refused_with_the_nearest_known_one() {
+    type Row = (&'static str, &'static str, fn(&mut Value));
+    let rows: &[Row] = &[
+        ("comment", "host", |s| {
+            s["comment"] = json!({"of": ["another", "program"]});
+        }),
+        ("parameters.factor", "factors", |s| {
+            s["parameters"]["factor"] = json!(["risk"]);
+        }),
+        ("agents[0].cell", "cells", |s| {
+            s["agents"][0]["cell"] = json!([]);
+        }),
+        ("agents[2].report_byte", "report_bytes", |s| {
+            s["agents"][2]["report_byte"] = json!(13.9);
+        }),
+    ];
+    for (field, nearest, change) in rows {
+        let mut snapshot = example();
+        change(&mut snapshot);
+        let said = [&format!(" {field}: unknown key"), &format!("\"{nearest}\"")];
+        decide(&snapshot).refused(&["standard input", said[0], said[1]]);
+    }
+}
+
+#[test]
+fn keys_given_twice_are_refused() {
+    let text = std::fs::read_to_string(EXAMPLE).expect("the example snapshot");
+    for (key, field) in [
+        ("\"price\":0.7", "price"),
+        ("\"n_max\":1", "parameters.n_max"),
+        ("\"decoded\":false", "agents[1].decoded"),
+    ] {
+        let changed = text.replacen(key, &format!("{key},{key}"), 1);
+        assert_ne!(changed, text);
+        decide(&changed).refused(&["standard input", &format!(" {field}: given twice")]);
+    }
+}
+
+#[test]
 fn every_missing_field_is_named() {
     // What may be left out is listed; all else must be there.
     let optional = ["parameters.factors", "agents[1].prior_without"];
@@ -355,8 +395,6 @@ fn what_is_allowed_is_not_refused() {
             s["host"] = json!(u64::MAX);
             s["agents"][0]["id"] = json!(u64::MAX);
         },
-        |s| s["comment"] = json!({"of": ["another", "program"]}),
-        |s| s["agents"][2]["speed_m_per_s"] = json!(13.9),
     ];
     for (nth, change) in rows.iter().enumerate() {
         let mut snapshot = example();

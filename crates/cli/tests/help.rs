@@ -14,6 +14,7 @@ const LEVELS: &[&[&str]] = &[
     &["link"],
     &["messages"],
     &["messages", "decode"],
+    &["schema"],
 ];
 
 /// Levels whose examples would run for minutes, or need files of the reader's own.

@@ -6,6 +6,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use covey_simulator::Arms;
+
 use crate::common::{Directory, covey};
 
 /// A scenario of some thirty vehicles at the toy junction, beside which a plan may lie.
@@ -441,8 +443,33 @@ fn the_example_plans_are_sound() {
 #[test]
 fn arms_are_listed() {
     let text = covey(&["arms"], "").done();
-    assert!(
-        text.contains("proposed@B") && text.contains("runs 16"),
-        "{text}"
-    );
+    for part in [
+        "proposed@B ",
+        "omniscient@B ",
+        "runs 16: cam-only, ",
+        "`covey reproduce --beyond` adds ",
+        "demand@0.22",
+    ] {
+        assert!(text.contains(part), "no {part:?} in {text}");
+    }
+    // Help names what the table has, whatever that is; where its lines end is no matter.
+    let help = covey(&["run", "--help"], "").done();
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    for strategy in Arms::builtin().iter() {
+        for place in [&text, &help] {
+            assert!(place.contains(&strategy.pattern()), "{}", strategy.name);
+            assert!(place.contains(strategy.summary), "{}", strategy.name);
+        }
+    }
+    let json: serde_json::Value =
+        serde_json::from_str(&covey(&["arms", "--json"], "").done()).expect("JSON");
+    let orders: Vec<u64> = json["arms"]
+        .as_array()
+        .expect("arms")
+        .iter()
+        .map(|arm| arm["order"].as_u64().expect("an order"))
+        .collect();
+    assert!(orders.is_sorted() && orders.len() == Arms::builtin().iter().count());
+    let added = json["beyond"].as_array().expect("names");
+    assert!(added.contains(&"demand@0.22".into()) && !added.contains(&"cam-only".into()));
 }

@@ -78,6 +78,58 @@ fn a_run_is_captured_whole_and_in_part() {
 }
 
 #[test]
+fn one_run_serves_results_recording_and_capture() {
+    let folder = Directory::new("run-capture-once");
+    let (file, out) = (folder.path("run.pcap"), folder.path("out"));
+    let call = [
+        &["run", SCENARIO, "--arm", "proposed@0.4", "--seed", "3"][..],
+        &["--warmup", "0", "--measure", "2", "--record"],
+        &["--out", &out, "--pcap", &file],
+    ]
+    .concat();
+    let run = || {
+        let call = covey(&call, "");
+        assert_eq!(call.code, Some(0), "{call:?}");
+        assert!(call.stderr.contains("run.pcap: "), "{call:?}");
+        assert!(call.stderr.contains(" fused states"), "{call:?}");
+    };
+    // When each file got its name: capture, recording, results.
+    let seeds = std::path::PathBuf::from(folder.path("out/seeds"));
+    let stamps = || {
+        let mut worlds = std::fs::read_dir(&seeds).expect("results").flatten();
+        let world = worlds.next().expect("a world").path();
+        [
+            std::path::PathBuf::from(&file),
+            std::path::PathBuf::from(folder.path("out/seed-3.covey")),
+            world.join("000003.json.zst"),
+        ]
+        .map(|path| {
+            std::fs::metadata(&path)
+                .and_then(|m| m.modified())
+                .unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+        })
+    };
+    run();
+    let first = stamps();
+    // What watches a run is finished with it, before its results are kept. A second run would have come after them.
+    assert!(first[0] <= first[2] && first[1] <= first[2], "{first:?}");
+    // All is there: nothing is run, and what the capture holds is said all the same.
+    run();
+    assert_eq!(stamps(), first);
+    // Without its capture the seed is run once more, and what is there is left alone.
+    let bytes = std::fs::read(&file).expect("a capture");
+    std::fs::remove_file(&file).expect("a capture");
+    run();
+    let again = stamps();
+    assert!(again[0] > first[0] && again[1] == first[1], "{again:?}");
+    assert!(std::fs::read(&file).expect("a capture") == bytes);
+    // Somebody else's file under that name is no capture of this run.
+    std::fs::write(&file, "something else").expect("a file");
+    run();
+    assert!(std::fs::read(&file).expect("a capture") == bytes);
+}
+
+#[test]
 fn captures_that_cannot_be_are_refused() {
     let folder = Directory::new("run-capture-refused");
     let (file, out) = (folder.path("x.pcap"), folder.path("out"));

@@ -219,6 +219,7 @@ fn results(out: &Path) -> usize {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one story on a real scheduler")]
 fn a_job_array_gives_the_local_bytes_though_a_task_and_a_node_die() {
     let begin = Instant::now();
     let cluster = Cluster::new();

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use covey_simulator::recording::synthetic::{self, Plan};
+use covey_synthetic::Plan;
 
 /// Processor time of all scripts per frame with 1,000 vehicles on the screen, in ms: what leaves room for the browser at 60 frames a second.
 const FRAME_MS: f64 = 8.0;
@@ -61,7 +61,7 @@ fn a_person_watches_a_run_and_asks_why() {
         seconds: 8,
         arms: vec!["proposed@0.4".into(), "cpm-rmr".into()],
     };
-    synthetic::write(&large.join("run.covey"), &plan).unwrap();
+    covey_synthetic::write(&large.join("run.covey"), &plan).unwrap();
     let junction = View::of(&top().join("examples/blind-junction"));
     let crowd = View::of(&large);
     let pictures = folder.join("pictures");

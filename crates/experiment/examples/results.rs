@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use covey_experiment::results;
+use covey_simulator::Arms;
 
 fn main() -> ExitCode {
     let folders: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
@@ -18,7 +19,7 @@ fn main() -> ExitCode {
         eprintln!("expected two folders: the top of the repository, and where outputs are");
         return ExitCode::from(2);
     };
-    match results::make(root, out) {
+    match results::make(root, out, &Arms::builtin()) {
         Ok(made) => {
             for path in &made.written {
                 println!("wrote {}", path.display());

@@ -23,7 +23,7 @@ const SKIPPED_S: f64 = 0.4;
 /// A calibration seed, so that nothing of the evaluation is seen.
 const PROBE_SEED: u64 = 1001;
 
-/// CPU seconds.
+/// How fast this machine simulates, in CPU seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pace {
     /// Before the first step of a run: vehicles placed and driven until traffic is settled.

@@ -14,9 +14,9 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[error("{}: {doing}: {source}{}", path.display(), advice(source))]
 pub struct FileError {
-    /// Which one.
+    /// The file or folder.
     pub path: PathBuf,
-    /// What was tried.
+    /// What was tried, in words for people.
     pub doing: &'static str,
     /// What the system said.
     pub source: io::Error,

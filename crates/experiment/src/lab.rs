@@ -1,23 +1,14 @@
 //! The laboratory: computes the seeds that are missing and keeps each as it is finished.
 
-use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use thiserror::Error;
 
 use crate::files::FileError;
+use crate::outputs::{Job, Output};
 use crate::pool::{self, JobError, PoolState};
-use crate::runner::{RecordTo, Runner, RunnerError};
+use crate::runner::{Runner, RunnerError};
 use crate::store::{Fingerprint, Store};
-
-/// A seed of a world.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Job {
-    /// The world's number.
-    pub world: usize,
-    /// The seed.
-    pub seed: u64,
-}
 
 /// Why the work ended early.
 #[derive(Debug, Error)]
@@ -47,14 +38,21 @@ pub fn jobs(worlds: usize, seeds: &[u64]) -> Vec<Job> {
         .collect()
 }
 
-/// Those of `jobs` that are not finished. Damaged results are set aside.
+/// Those of `jobs` that are not finished, or lack one of `outputs`. Damaged results are set aside.
 ///
 /// # Errors
 /// A file is there but cannot be read.
-pub fn missing(store: &Store, prints: &[Fingerprint], jobs: &[Job]) -> Result<Vec<Job>, FileError> {
+pub fn missing(
+    store: &Store,
+    prints: &[Fingerprint],
+    jobs: &[Job],
+    outputs: &[&dyn Output],
+) -> Result<Vec<Job>, FileError> {
     let mut missing = Vec::new();
     for &job in jobs {
-        if store.get(&prints[job.world], job.seed)?.is_none() {
+        let print = &prints[job.world];
+        let lacks = |output: &&dyn Output| output.is_missing(&job, print.as_str());
+        if store.get(print, job.seed)?.is_none() || outputs.iter().any(lacks) {
             missing.push(job);
         }
     }
@@ -75,8 +73,8 @@ pub struct Work<'a> {
     pub stop: &'a AtomicBool,
     /// Keep cycles, which are most of a result's size.
     pub cycles: bool,
-    /// Where the recording of a job goes, if it is to be recorded.
-    pub record: &'a (dyn Fn(&Job) -> Option<PathBuf> + Sync),
+    /// What jobs leave besides their results.
+    pub outputs: &'a [&'a dyn Output],
 }
 
 impl Work<'_> {
@@ -90,14 +88,16 @@ impl Work<'_> {
         watch: impl FnMut(&PoolState),
     ) -> Result<Computed, LabError> {
         let work = |job: &Job, monitor: pool::Monitor<'_>| {
-            let file = (self.record)(job);
-            let record = file.as_deref().map(|file| RecordTo {
-                file,
-                run: self.prints[job.world].as_str(),
-            });
+            let print = &self.prints[job.world];
+            let lacking: Vec<&dyn Output> = self
+                .outputs
+                .iter()
+                .copied()
+                .filter(|output| output.is_missing(job, print.as_str()))
+                .collect();
             let mut result = self
                 .runner
-                .run(job.world, job.seed, monitor, record)
+                .run(*job, print, monitor, &lacking)
                 .map_err(|error| match error {
                     JobError::Stopped => JobError::Stopped,
                     JobError::Failed(error) => JobError::Failed(LabError::Run(error)),
@@ -106,7 +106,7 @@ impl Work<'_> {
                 result.cycles.clear();
             }
             self.store
-                .put(&self.prints[job.world], &result)
+                .put(print, &result)
                 .map_err(|error| JobError::Failed(LabError::File(error)))
         };
         let outcome = pool::run(jobs, self.workers, self.stop, work, watch);

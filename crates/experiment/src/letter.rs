@@ -89,6 +89,8 @@ pub fn price(name: &str) -> Option<f64> {
 pub const DIGEST_BYTES: f64 = 13.0;
 /// The letter's load of digests, over capacity.
 pub const DIGEST_LOAD: f64 = 0.07;
+/// The letter's regional congestion target, over capacity.
+pub const TARGET: f64 = 0.3;
 /// The letter's load of mandatory beacons, over capacity.
 pub const BEACON_LOAD: f64 = 0.64;
 
@@ -132,16 +134,16 @@ pub fn known_reason(key: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use covey_simulator::{Arm, Strategy};
+    use covey_simulator::Arms;
 
     use super::*;
 
     #[test]
     fn the_thirteen_are_the_reproduction_without_the_redraw() {
-        let reproduced = Arm::letter();
+        let reproduced = Arms::builtin().letter();
         let without: Vec<String> = reproduced
             .iter()
-            .filter(|arm| arm.strategy != Strategy::RandomRedraw)
+            .filter(|arm| arm.strategy.name != "random-redraw")
             .map(ToString::to_string)
             .collect();
         assert_eq!(without.len(), ARMS.len());

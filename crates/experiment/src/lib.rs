@@ -9,6 +9,12 @@
 //! - A result of another revision, other parameters or other input files is never mixed in: every file carries the
 //!   fingerprint of what made it.
 //! - A process killed at any instant leaves whole files only.
+//!
+//! # Where things are
+//! From what is wanted to files: a [`plan`] or a command makes [`world`]s, [`lab`] computes their missing seeds with [`runner`],
+//! [`store`] keeps each, [`finish`] makes [`summary`] and [`tables`] of them, [`report`] the page. What the repository shows is made
+//! from finished runs by [`results`]. Every kind of table has its home; [`tables`] says where a new one goes. Which arms there are,
+//! in which order and with which looks, is told by the table of arms that callers hand in.
 
 pub mod bundled;
 pub mod cost;
@@ -16,6 +22,9 @@ pub mod files;
 pub mod finish;
 pub mod lab;
 pub mod letter;
+mod markup;
+mod names;
+pub mod outputs;
 pub mod plan;
 pub mod pool;
 pub mod report;
@@ -26,7 +35,7 @@ pub mod slurm;
 pub mod stats;
 pub mod store;
 pub mod summary;
-pub mod table;
 pub mod tables;
+pub(crate) mod text_table;
 pub mod usage;
 pub mod world;

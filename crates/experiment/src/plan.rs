@@ -26,9 +26,12 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use covey_simulator::Arm;
+use covey_parameters::unknown_field;
+use covey_simulator::scenario::{line, wrong_key};
+use covey_simulator::{Arm, Arms};
 use serde::Deserialize;
 use thiserror::Error;
+use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
 use crate::world::{Base, TrafficSource, World, WorldError};
@@ -44,19 +47,19 @@ pub const BASELINE: &str = "base";
 /// A plan that was read.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// Its name.
+    /// What results are called.
     pub name: String,
     /// The scenario file; none for the bundled one.
     pub scenario: Option<PathBuf>,
-    /// Whose traffic.
+    /// Where vehicles come from.
     pub traffic: TrafficSource,
-    /// The arms.
+    /// What is compared in every world.
     pub arms: Vec<Arm>,
-    /// The seeds, ascending.
+    /// Ascending; every world has all of them.
     pub seeds: Vec<u64>,
     /// Seconds before the measured window.
     pub warmup_s: f64,
-    /// Seconds measured.
+    /// Length of the measured window, in seconds.
     pub measure_s: f64,
     /// Cycles are kept, too.
     pub cycles: bool,
@@ -101,21 +104,136 @@ enum Seeds {
     Range(String),
 }
 
+impl Seeds {
+    fn numbers(&self) -> Result<Vec<u64>, String> {
+        let whole = |seed: &i64| {
+            u64::try_from(*seed)
+                .map_err(|_| format!("found {seed}, expected whole numbers from 0 on"))
+        };
+        match self {
+            Self::List(list) => list.iter().map(whole).collect(),
+            Self::Range(text) => range(text),
+        }
+    }
+}
+
+/// The keys of a plan, and those of a variant.
+const KEYS: [&str; 11] = [
+    "name",
+    "scenario",
+    "traffic",
+    "arms",
+    "seeds",
+    "warmup_s",
+    "measure_s",
+    "cycles",
+    "set",
+    "vary",
+    "variant",
+];
+const VARIANT_KEYS: [&str; 2] = ["name", "set"];
+
+/// The first key that a plan or a scenario does not have, with its line.
+fn wrong_keys(text: &str, table: &DeTable<'_>) -> Option<String> {
+    let mut all: Vec<(usize, String)> = Vec::new();
+    for (key, value) in table {
+        let name: &str = key.get_ref();
+        match name {
+            "set" | "vary" => wrong_scenario_keys(name, "", value.get_ref(), &mut all),
+            "variant" => {
+                for variant in value.get_ref().as_array().into_iter().flatten() {
+                    let keys = variant.get_ref().as_table();
+                    for (key, value) in keys.into_iter().flat_map(DeTable::iter) {
+                        match key.get_ref().as_ref() {
+                            "set" => {
+                                wrong_scenario_keys("variant.set", "", value.get_ref(), &mut all);
+                            }
+                            name if VARIANT_KEYS.contains(&name) => {}
+                            name => all.push((
+                                key.span().start,
+                                unknown_field("variant", name, &VARIANT_KEYS),
+                            )),
+                        }
+                    }
+                }
+            }
+            name if KEYS.contains(&name) => {}
+            name => all.push((key.span().start, unknown_field("", name, &KEYS))),
+        }
+    }
+    let (at, problem) = all.into_iter().min_by_key(|(at, _)| *at)?;
+    Some(format!("line {}: {problem}", line(text, at)))
+}
+
+/// The keys inside `value` that a scenario does not have, where they stand and what is wrong.
+fn wrong_scenario_keys(
+    place: &str,
+    group: &str,
+    value: &DeValue<'_>,
+    all: &mut Vec<(usize, String)>,
+) {
+    for (key, value) in value.as_table().into_iter().flat_map(DeTable::iter) {
+        let name: &str = key.get_ref();
+        let full = match group {
+            "" => name.to_string(),
+            group => format!("{group}.{name}"),
+        };
+        match wrong_key(&full) {
+            Some(problem) => all.push((key.span().start, format!("{place}.{full}: {problem}"))),
+            None => wrong_scenario_keys(place, &full, value.get_ref(), all),
+        }
+    }
+}
+
+/// The keys that are varied, each with its values.
+fn varied(vary: &Table) -> Result<Vec<(String, Vec<Value>)>, String> {
+    let mut varied = Vec::new();
+    for (key, values) in flat(vary) {
+        let Value::Array(values) = values else {
+            return Err(format!(
+                "vary.{key}: found {values}, expected a list of values"
+            ));
+        };
+        if values.is_empty() {
+            return Err(format!(
+                "vary.{key}: found an empty list, expected at least one value"
+            ));
+        }
+        if let Some(twice) = twice(&values) {
+            return Err(format!("vary.{key}: {twice} is given twice"));
+        }
+        varied.push((key, values));
+    }
+    Ok(varied)
+}
+
+/// Names of variants tell them apart.
+fn check_names(variants: &[Variant]) -> Result<(), String> {
+    let mut names = BTreeSet::from([BASELINE]);
+    match variants.iter().find(|variant| !names.insert(&variant.name)) {
+        None => Ok(()),
+        Some(variant) => Err(format!(
+            "variant: the name `{}` is given twice or is that of the unchanged world",
+            variant.name
+        )),
+    }
+}
+
 /// Why a plan cannot be used.
 #[derive(Debug, Error)]
 pub enum PlanError {
     /// The file cannot be read.
     #[error("{}: cannot be read: {source}", file.display())]
     Read {
-        /// The plan.
+        /// The plan, as it was given.
         file: PathBuf,
-        /// Why.
+        /// What the system said.
         source: std::io::Error,
     },
     /// Something in it is wrong.
     #[error("{file}: {problem}")]
     Wrong {
-        /// The plan.
+        /// The plan, as it was given.
         file: String,
         /// Which field, what was found, what was expected.
         problem: String,
@@ -126,16 +244,16 @@ pub enum PlanError {
 }
 
 impl Plan {
-    /// Reads a plan.
+    /// Reads a plan whose arms are among those `known`.
     ///
     /// # Errors
     /// The file cannot be read or is no plan: an unknown key, an arm that there is not, a seed given twice, ...
-    pub fn read(file: &Path) -> Result<Self, PlanError> {
+    pub fn read(file: &Path, known: &Arms) -> Result<Self, PlanError> {
         let text = std::fs::read_to_string(file).map_err(|source| PlanError::Read {
             file: file.to_path_buf(),
             source,
         })?;
-        let mut plan = Self::parse(&file.display().to_string(), &text)?;
+        let mut plan = Self::parse(&file.display().to_string(), &text, known)?;
         let folder = file.parent().unwrap_or(Path::new(""));
         plan.scenario = plan.scenario.map(|scenario| folder.join(scenario));
         if plan.name.is_empty() {
@@ -151,13 +269,16 @@ impl Plan {
     ///
     /// # Errors
     /// As [`Self::read`].
-    pub fn parse(file: &str, text: &str) -> Result<Self, PlanError> {
+    pub fn parse(file: &str, text: &str, known: &Arms) -> Result<Self, PlanError> {
         let wrong = |problem: String| PlanError::Wrong {
             file: file.to_string(),
             problem,
         };
-        let document: Document = toml::from_str(text)
-            .map_err(|error| wrong(error.to_string().trim_end().to_string()))?;
+        let parse = |error: toml::de::Error| wrong(error.to_string().trim_end().to_string());
+        if let Some(problem) = wrong_keys(text, DeTable::parse(text).map_err(parse)?.get_ref()) {
+            return Err(wrong(problem));
+        }
+        let document: Document = toml::from_str(text).map_err(parse)?;
         let traffic = match document.traffic.as_deref() {
             None | Some("builtin") => TrafficSource::Builtin,
             Some("sumo") => TrafficSource::Sumo,
@@ -168,20 +289,14 @@ impl Plan {
             }
         };
         let arms = match document.arms {
-            None => Arm::letter(),
-            Some(names) => arms(&names).map_err(|problem| wrong(format!("arms: {problem}")))?,
+            None => known.letter(),
+            Some(names) => {
+                arms(&names, known).map_err(|problem| wrong(format!("arms: {problem}")))?
+            }
         };
-        let seeds = match document.seeds {
-            Seeds::List(list) => list
-                .iter()
-                .map(|&seed| {
-                    u64::try_from(seed)
-                        .map_err(|_| format!("found {seed}, expected whole numbers from 0 on"))
-                })
-                .collect::<Result<Vec<u64>, String>>(),
-            Seeds::Range(text) => range(&text),
-        };
-        let seeds = seeds
+        let seeds = document
+            .seeds
+            .numbers()
             .and_then(|seeds| check_seeds(&seeds))
             .map_err(|problem| wrong(format!("seeds: {problem}")))?;
         let time = |name: &str, value: Option<f64>, least: f64| {
@@ -194,32 +309,8 @@ impl Plan {
                 )))
             }
         };
-        let mut vary = Vec::new();
-        for (key, values) in flat(&document.vary) {
-            let Value::Array(values) = values else {
-                return Err(wrong(format!(
-                    "vary.{key}: found {values}, expected a list of values"
-                )));
-            };
-            if values.is_empty() {
-                return Err(wrong(format!(
-                    "vary.{key}: found an empty list, expected at least one value"
-                )));
-            }
-            if let Some(twice) = twice(&values) {
-                return Err(wrong(format!("vary.{key}: {twice} is given twice")));
-            }
-            vary.push((key, values));
-        }
-        let mut names = BTreeSet::from([BASELINE]);
-        for variant in &document.variant {
-            if !names.insert(&variant.name) {
-                return Err(wrong(format!(
-                    "variant: the name `{}` is given twice or is that of the unchanged world",
-                    variant.name
-                )));
-            }
-        }
+        let vary = varied(&document.vary).map_err(wrong)?;
+        check_names(&document.variant).map_err(wrong)?;
         Ok(Self {
             name: document.name.unwrap_or_default(),
             scenario: document.scenario,
@@ -259,28 +350,7 @@ impl Plan {
                     .map_err(|error| wrong(&format!("vary.{key} = {value}"), &error))?;
             }
         }
-        let mut combinations: Vec<Vec<(String, Value)>> = vec![Vec::new()];
-        for (key, values) in &self.vary {
-            let many = combinations.len().saturating_mul(values.len());
-            if many.saturating_mul(self.seeds.len()) > MOST_RUNS {
-                return Err(PlanError::Wrong {
-                    file: self.file.clone(),
-                    problem: format!(
-                        "more than {MOST_RUNS} runs (worlds x seeds); vary fewer keys at once"
-                    ),
-                });
-            }
-            combinations = combinations
-                .iter()
-                .flat_map(|combination| {
-                    values.iter().map(|value| {
-                        let mut longer = combination.clone();
-                        longer.push((key.clone(), value.clone()));
-                        longer
-                    })
-                })
-                .collect();
-        }
+        let combinations = self.combinations()?;
         let unchanged = Variant {
             name: BASELINE.to_string(),
             set: Table::new(),
@@ -314,6 +384,33 @@ impl Plan {
         }
         Ok(worlds)
     }
+
+    /// Every combination of what is varied.
+    fn combinations(&self) -> Result<Vec<Vec<(String, Value)>>, PlanError> {
+        let mut combinations: Vec<Vec<(String, Value)>> = vec![Vec::new()];
+        for (key, values) in &self.vary {
+            let many = combinations.len().saturating_mul(values.len());
+            if many.saturating_mul(self.seeds.len()) > MOST_RUNS {
+                return Err(PlanError::Wrong {
+                    file: self.file.clone(),
+                    problem: format!(
+                        "more than {MOST_RUNS} runs (worlds x seeds); vary fewer keys at once"
+                    ),
+                });
+            }
+            combinations = combinations
+                .iter()
+                .flat_map(|combination| {
+                    values.iter().map(|value| {
+                        let mut longer = combination.clone();
+                        longer.push((key.clone(), value.clone()));
+                        longer
+                    })
+                })
+                .collect();
+        }
+        Ok(combinations)
+    }
 }
 
 /// Dotted keys of nested tables: `a.b = 1` and `"a.b" = 1` are the same.
@@ -341,16 +438,14 @@ fn twice(values: &[Value]) -> Option<&Value> {
         .map(|(_, value)| value)
 }
 
-/// The arms of these names.
+/// The arms of these names, among those `known`.
 ///
 /// # Errors
 /// None is given, a name is none, or one is given twice.
-pub fn arms(names: &[String]) -> Result<Vec<Arm>, String> {
+pub fn arms(names: &[String], known: &Arms) -> Result<Vec<Arm>, String> {
     let mut arms: Vec<Arm> = Vec::new();
     for name in names {
-        let arm: Arm = name
-            .parse()
-            .map_err(|error: covey_simulator::ArmError| error.to_string())?;
+        let arm = known.parse(name).map_err(|error| error.to_string())?;
         if arms.contains(&arm) {
             return Err(format!("`{arm}` is given twice"));
         }
@@ -442,7 +537,7 @@ mod tests {
     }
 
     fn error(text: &str) -> String {
-        match Plan::parse("p.toml", text).and_then(|plan| plan.worlds(&base())) {
+        match Plan::parse("p.toml", text, &Arms::builtin()).and_then(|plan| plan.worlds(&base())) {
             Ok(_) => panic!("no error: {text}"),
             Err(error) => error.to_string(),
         }
@@ -462,6 +557,7 @@ mod tests {
             name = "closing"
             set = { "evaluation.relative_speed" = "closing" }
             "#,
+            &Arms::builtin(),
         )
         .unwrap();
         assert_eq!(plan.seeds, [1, 2, 3]);
@@ -483,7 +579,26 @@ mod tests {
             assert!(error.starts_with("p.toml: "), "{error}");
             assert!(error.contains(expected), "{error} lacks {expected}");
         };
-        check("seeds = [1]\nsedes = 1", "unknown field `sedes`");
+        check(
+            "seeds = [1]\nsedes = 1",
+            "line 2: unknown field `sedes`: did you mean `seeds`?",
+        );
+        check(
+            "seeds = [1]\n[[variant]]\nname = \"x\"\nsett.sizes = \"uper\"",
+            "line 4: unknown field `sett` in `variant`: did you mean `set`?",
+        );
+        check(
+            "seeds = [1]\n[set]\nprotocol.targt = 0.1",
+            "line 3: set.protocol.targt: unknown field `targt` in `protocol`: did you mean `target`?",
+        );
+        check(
+            "seeds = [1]\n[[variant]]\nname = \"x\"\nset = { \"demand.vews\" = \"digests\" }",
+            "line 4: variant.set.demand.vews: unknown field `vews` in `demand`: did you mean `views`?",
+        );
+        check(
+            "seeds = [1]\nset.channel.capacity_bytes_per_s = 1e5",
+            "set `protocol.capacity_bytes_per_s`",
+        );
         check("arms = [\"oracle\"]", "missing field `seeds`");
         check("seeds = []", "seeds: found none");
         check("seeds = \"3..=1\"", "seeds: found none");
@@ -509,7 +624,7 @@ mod tests {
         );
         check(
             "seeds = [1]\nvary.\"protocol.targt\" = [0.1]",
-            "vary.protocol.targt = 0.1: unknown field `targt`",
+            "line 2: vary.protocol.targt: unknown field `targt` in `protocol`: did you mean `target`?",
         );
         check(
             "seeds = [1]\nvary.protocol.allowance = [2.0]",
@@ -526,7 +641,7 @@ mod tests {
         );
         check(
             "seeds = [1]\n[[variant]]\nname = \"x\"\nset.sizes = \"huge\"",
-            "variant `x`: unknown variant `huge`",
+            "variant `x`: sizes: unknown variant `huge`",
         );
         check("seeds = \"0..=2000000\"", "at most 1000000 seeds");
     }

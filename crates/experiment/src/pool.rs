@@ -76,13 +76,13 @@ impl WorkerState {
 /// The pool, as progress shows it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PoolState {
-    /// All jobs.
+    /// How many jobs there are.
     pub jobs: usize,
-    /// Those finished.
+    /// How many of them are finished.
     pub done: usize,
     /// Time since the start.
     pub elapsed: Duration,
-    /// Every worker.
+    /// What each worker is at.
     pub workers: Vec<WorkerState>,
 }
 
@@ -121,10 +121,87 @@ pub struct PoolOutcome<E> {
     pub failure: Option<(usize, E)>,
 }
 
+/// What a worker shows of itself.
 struct Worker {
     job: AtomicUsize,
     share: AtomicU64,
     since: Mutex<Instant>,
+}
+
+/// What all workers share.
+struct Bench<'a, J, E> {
+    jobs: &'a [J],
+    workers: usize,
+    start: Instant,
+    /// Number of the next job to be taken.
+    next: AtomicUsize,
+    done: AtomicUsize,
+    failed: AtomicBool,
+    failure: Mutex<Option<(usize, E)>>,
+}
+
+impl<J, E> Bench<'_, J, E> {
+    fn state(&self, workers: &[Worker]) -> PoolState {
+        let state = |worker: &Worker| {
+            let job = worker.job.load(Ordering::Relaxed);
+            WorkerState {
+                job: (job != IDLE).then_some(job),
+                share: worker.share.load(Ordering::Relaxed) as f64 / WHOLE,
+                elapsed: worker.since.lock().map_or(Duration::ZERO, |s| s.elapsed()),
+            }
+        };
+        PoolState {
+            jobs: self.jobs.len(),
+            done: self.done.load(Ordering::Relaxed),
+            elapsed: self.start.elapsed(),
+            workers: workers.iter().map(state).collect(),
+        }
+    }
+
+    /// What one worker does: takes jobs until there are none, one fails, or `stop` is set.
+    fn work_through(
+        &self,
+        worker: &Worker,
+        stop: &AtomicBool,
+        work: &impl Fn(&J, Monitor<'_>) -> Result<(), JobError<E>>,
+    ) {
+        let mut monitor = Monitor {
+            share: &worker.share,
+            stop: &[stop, &self.failed],
+            threads: 1,
+        };
+        while !monitor.stopped() {
+            let at = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(job) = self.jobs.get(at) else { break };
+            monitor.threads = threads_for(at, self.jobs.len(), self.workers);
+            worker.share.store(0, Ordering::Relaxed);
+            if let Ok(mut since) = worker.since.lock() {
+                *since = Instant::now();
+            }
+            worker.job.store(at, Ordering::Relaxed);
+            let outcome = work(job, monitor);
+            worker.job.store(IDLE, Ordering::Relaxed);
+            match outcome {
+                Ok(()) => {
+                    self.done.fetch_add(1, Ordering::Relaxed);
+                }
+                Err(JobError::Stopped) => break,
+                Err(JobError::Failed(error)) => {
+                    self.fail(at, error);
+                    break;
+                }
+            }
+        }
+    }
+
+    fn fail(&self, at: usize, error: E) {
+        self.failed.store(true, Ordering::Relaxed);
+        if let Ok(mut first) = self.failure.lock()
+            && first.as_ref().is_none_or(|(earlier, _)| at < *earlier)
+        {
+            *first = Some((at, error));
+        }
+    }
 }
 
 /// Works through `jobs` on `workers` threads until all are done, one fails, or `stop` is set. `watch` is called now and then, and
@@ -145,79 +222,31 @@ pub fn run<J: Sync, E: Send>(
             since: Mutex::new(start),
         })
         .collect();
-    let next = AtomicUsize::new(0);
-    let done = AtomicUsize::new(0);
-    let failed = AtomicBool::new(false);
-    let failure: Mutex<Option<(usize, E)>> = Mutex::new(None);
-    let stops = [stop, &failed];
-    let view = |states: &[Worker]| PoolState {
-        jobs: jobs.len(),
-        done: done.load(Ordering::Relaxed),
-        elapsed: start.elapsed(),
-        workers: states
-            .iter()
-            .map(|state| {
-                let job = state.job.load(Ordering::Relaxed);
-                WorkerState {
-                    job: (job != IDLE).then_some(job),
-                    share: state.share.load(Ordering::Relaxed) as f64 / WHOLE,
-                    elapsed: state.since.lock().map_or(Duration::ZERO, |s| s.elapsed()),
-                }
-            })
-            .collect(),
+    let bench = Bench {
+        jobs,
+        workers,
+        start,
+        next: AtomicUsize::new(0),
+        done: AtomicUsize::new(0),
+        failed: AtomicBool::new(false),
+        failure: Mutex::new(None),
     };
     thread::scope(|scope| {
+        let (bench, work) = (&bench, &work);
         let threads: Vec<_> = states
             .iter()
-            .map(|state| {
-                let (next, done, failed, failure, stops, work) =
-                    (&next, &done, &failed, &failure, &stops, &work);
-                scope.spawn(move || {
-                    let mut monitor = Monitor {
-                        share: &state.share,
-                        stop: stops,
-                        threads: 1,
-                    };
-                    while !monitor.stopped() {
-                        let at = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(job) = jobs.get(at) else { break };
-                        monitor.threads = threads_for(at, jobs.len(), workers);
-                        state.share.store(0, Ordering::Relaxed);
-                        if let Ok(mut since) = state.since.lock() {
-                            *since = Instant::now();
-                        }
-                        state.job.store(at, Ordering::Relaxed);
-                        let outcome = work(job, monitor);
-                        state.job.store(IDLE, Ordering::Relaxed);
-                        match outcome {
-                            Ok(()) => {
-                                done.fetch_add(1, Ordering::Relaxed);
-                            }
-                            Err(JobError::Stopped) => break,
-                            Err(JobError::Failed(error)) => {
-                                failed.store(true, Ordering::Relaxed);
-                                if let Ok(mut first) = failure.lock()
-                                    && first.as_ref().is_none_or(|(earlier, _)| at < *earlier)
-                                {
-                                    *first = Some((at, error));
-                                }
-                                break;
-                            }
-                        }
-                    }
-                })
-            })
+            .map(|state| scope.spawn(move || bench.work_through(state, stop, work)))
             .collect();
         while !threads.iter().all(thread::ScopedJoinHandle::is_finished) {
             thread::sleep(TICK.min(Duration::from_millis(5) + start.elapsed() / 10));
-            watch(&view(&states));
+            watch(&bench.state(&states));
         }
     });
-    watch(&view(&states));
+    watch(&bench.state(&states));
     PoolOutcome {
-        done: done.into_inner(),
+        done: bench.done.into_inner(),
         stopped: stop.load(Ordering::Relaxed),
-        failure: failure.into_inner().unwrap_or(None),
+        failure: bench.failure.into_inner().unwrap_or(None),
     }
 }
 

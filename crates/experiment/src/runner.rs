@@ -4,9 +4,8 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use covey_simulator::recording::{Recorder, RecordingError};
 use covey_simulator::{
-    FrameSource, Nobody, Observer, Prepared, RunError, RunOptions, ScenarioError, SeedOutcome,
+    FrameSource, Observer, Prepared, RunError, RunOptions, ScenarioError, SeedOutcome, Tee,
     simulate,
 };
 use covey_traffic::Recording;
@@ -16,19 +15,11 @@ use covey_traffic::sumo::{self, Sumo, SumoConfig, SumoError};
 use covey_world::Frame;
 use thiserror::Error;
 
+use crate::outputs::{Beginning, Job, Output, OutputError, Sink};
 use crate::pool::{JobError, Monitor};
-use crate::store::SeedResult;
+use crate::store::{Fingerprint, SeedResult};
 use crate::usage;
 use crate::world::{TrafficSource, World};
-
-/// Where a recording goes.
-#[derive(Debug, Clone, Copy)]
-pub struct RecordTo<'a> {
-    /// The file.
-    pub file: &'a Path,
-    /// The fingerprint of the results it belongs to.
-    pub run: &'a str,
-}
 
 /// Seconds of a recording that are looked at beyond its window, to know what drivers meant to do next.
 const LOOK_AHEAD_S: f64 = 60.0;
@@ -42,6 +33,21 @@ pub enum RunnerError {
     /// Something else went wrong.
     #[error("{0}")]
     Other(String),
+}
+
+impl From<OutputError> for RunnerError {
+    fn from(error: OutputError) -> Self {
+        match error {
+            OutputError::Input(text) => Self::Input(text),
+            OutputError::Write(text) => Self::Other(text),
+        }
+    }
+}
+
+/// All who watch a run for these sinks.
+fn tee<'a>(sinks: &'a mut [Box<dyn Sink + '_>]) -> Tee<'a> {
+    let observers = sinks.iter_mut().map(|sink| sink.observer());
+    observers.fold(Tee::default(), Tee::with)
 }
 
 /// Worlds that are ready to run, shared by all workers.
@@ -81,59 +87,78 @@ impl<'w> Runner<'w> {
         slot
     }
 
-    /// Runs a seed of world number `world`, and records it where `record` says so.
+    fn prepared<'s>(&self, slot: &'s Slot, world: usize) -> Result<&'s Prepared, RunnerError> {
+        slot.get_or_init(|| {
+            Prepared::new(&self.worlds[world].scenario)
+                .map_err(|error: ScenarioError| error.to_string())
+        })
+        .as_ref()
+        .map_err(|error| RunnerError::Input(error.clone()))
+    }
+
+    /// Runs a job once, for its results and for all of `outputs`, whose files get their names when it has ended. `print` is the
+    /// fingerprint of its results.
     ///
     /// # Errors
-    /// The scenario or its traffic cannot be used, the recording cannot be written, or the job was asked to stop.
+    /// The scenario or its traffic cannot be used, an output cannot be written, or the job was asked to stop. No output is left
+    /// of a run that did not end.
     pub fn run(
         &self,
-        world: usize,
-        seed: u64,
+        job: Job,
+        print: &Fingerprint,
         monitor: Monitor<'_>,
-        record: Option<RecordTo<'_>>,
+        outputs: &[&dyn Output],
     ) -> Result<SeedResult, JobError<RunnerError>> {
-        self.run_watched(world, seed, monitor, record, &mut Nobody)
-    }
-
-    /// Runs a seed of world number `world` for an observer.
-    ///
-    /// # Errors
-    /// As for [`run`](Self::run).
-    pub fn observe(
-        &self,
-        world: usize,
-        seed: u64,
-        monitor: Monitor<'_>,
-        observer: &mut dyn Observer,
-    ) -> Result<SeedResult, JobError<RunnerError>> {
-        self.run_watched(world, seed, monitor, None, observer)
-    }
-
-    fn run_watched(
-        &self,
-        world: usize,
-        seed: u64,
-        monitor: Monitor<'_>,
-        record: Option<RecordTo<'_>>,
-        observer: &mut dyn Observer,
-    ) -> Result<SeedResult, JobError<RunnerError>> {
-        let slot = self.slot(world);
-        let prepared = slot
-            .get_or_init(|| {
-                Prepared::new(&self.worlds[world].scenario)
-                    .map_err(|error: ScenarioError| error.to_string())
-            })
-            .as_ref()
-            .map_err(|error| JobError::Failed(RunnerError::Input(error.clone())))?;
-        let world = &self.worlds[world];
+        let slot = self.slot(job.world);
+        let prepared = self.prepared(&slot, job.world).map_err(JobError::Failed)?;
+        let world = &self.worlds[job.world];
         let before = usage::thread_cpu_s();
         let options = RunOptions {
             warmup_s: world.warmup_s,
             measure_s: world.measure_s,
             threads: monitor.threads(),
         };
+        let beginning = Beginning {
+            job,
+            world,
+            prepared,
+            options: &options,
+            run: print.as_str(),
+        };
+        let unwritten = |error: OutputError| JobError::Failed(RunnerError::from(error));
+        let mut sinks = Vec::new();
+        for output in outputs {
+            sinks.push(output.begin(&beginning).map_err(unwritten)?);
+        }
+        let SeedOutcome {
+            shared,
+            arms,
+            cycles,
+            timing,
+            helpers_cpu_s,
+        } = self.simulate(&beginning, monitor, &mut tee(&mut sinks))?;
+        for sink in sinks {
+            sink.finish().map_err(unwritten)?;
+        }
+        Ok(SeedResult {
+            seed: job.seed,
+            shared,
+            arms,
+            cycles,
+            timing,
+            cpu_s: usage::thread_cpu_s() - before + helpers_cpu_s,
+        })
+    }
+
+    fn simulate(
+        &self,
+        run: &Beginning<'_>,
+        monitor: Monitor<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<SeedOutcome, JobError<RunnerError>> {
+        let (world, seed) = (run.world, run.job.seed);
         let mut source = self
-            .traffic(world, prepared, seed)
+            .traffic(world, run.prepared, seed)
             .map_err(JobError::Failed)?;
         let mut watched = Watched {
             source: &mut *source,
@@ -141,54 +166,23 @@ impl<'w> Runner<'w> {
             frames: 0,
             all: (world.warmup_s + world.measure_s) * 1e6 / covey_traffic::STEP_US as f64,
         };
-        let unwritten =
-            |error: RecordingError| JobError::Failed(RunnerError::Other(error.to_string()));
-        let mut recorder = match record {
-            Some(RecordTo { file, run }) => {
-                let recorder = Recorder::create(file, prepared, &world.arms, seed, &options);
-                Some(recorder.map_err(unwritten)?.of_run(run))
-            }
-            None => None,
-        };
-        let observer: &mut dyn Observer = match &mut recorder {
-            Some(recorder) => recorder,
-            None => observer,
-        };
-        let outcome = simulate(
-            prepared,
+        simulate(
+            run.prepared,
             &mut watched,
             &world.arms,
             seed,
-            &options,
+            run.options,
             observer,
-        );
-        let SeedOutcome {
-            shared,
-            arms,
-            cycles,
-            timing,
-            helpers_cpu_s,
-        } = match outcome {
-            Ok(outcome) => outcome,
-            Err(_) if monitor.stopped() => return Err(JobError::Stopped),
-            Err(error) => {
-                let text = format!("{}, seed {seed}: {error}", world.scenario.name);
-                return Err(JobError::Failed(match error {
-                    RunError::Traffic(_) => RunnerError::Other(text),
-                    _ => RunnerError::Input(text),
-                }));
+        )
+        .map_err(|error| {
+            if monitor.stopped() {
+                return JobError::Stopped;
             }
-        };
-        if let Some(recorder) = recorder {
-            recorder.finish().map_err(unwritten)?;
-        }
-        Ok(SeedResult {
-            seed,
-            shared,
-            arms,
-            cycles,
-            timing,
-            cpu_s: usage::thread_cpu_s() - before + helpers_cpu_s,
+            let text = format!("{}, seed {seed}: {error}", world.scenario.name);
+            JobError::Failed(match error {
+                RunError::Traffic(_) => RunnerError::Other(text),
+                _ => RunnerError::Input(text),
+            })
         })
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 /// What a script needs to know.
 #[derive(Debug, Clone)]
 pub struct Script<'a> {
-    /// The plan's name.
+    /// The plan's name, by which the job array is called.
     pub name: &'a str,
     /// The program, by its full path.
     pub program: &'a Path,

@@ -7,6 +7,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use covey_draws::mix;
 use serde::{Deserialize, Serialize};
 
 /// Resamples of an interval.
@@ -55,14 +56,6 @@ pub struct Share {
     pub part: f64,
     /// The whole, or how many.
     pub whole: f64,
-}
-
-/// SplitMix64's output function (Steele, Lea, Flood, OOPSLA 2014).
-const fn mix(mut z: u64) -> u64 {
-    z = z.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
 }
 
 /// Which of `n` seeds stands at `place` of resample `resample`.

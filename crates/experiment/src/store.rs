@@ -44,28 +44,29 @@ impl Fingerprint {
         Self(hasher.finalize().to_hex()[..32].to_string())
     }
 
-    /// The digits.
+    /// As it stands in names of folders.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// The result of one seed.
+/// The result of one seed, as its file has it: what the simulator's `SeedOutcome` tells, the seed itself, by which a file is
+/// checked, and the CPU time of all threads that worked on it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SeedResult {
-    /// The seed.
+    /// Which seed, so that a file under a wrong name is found out.
     pub seed: u64,
     /// What all arms share.
     pub shared: SharedOutcome,
-    /// Every arm.
+    /// Outcome of every arm, in the same order on every seed.
     pub arms: Vec<Outcome>,
     /// The cycles of every arm.
     pub cycles: Vec<Vec<CycleRow>>,
     /// CPU time by phase: the one part that differs from run to run.
     pub timing: Timing,
-    /// CPU seconds altogether.
+    /// CPU seconds of all threads.
     pub cpu_s: f64,
 }
 
@@ -161,7 +162,7 @@ impl Store {
         self.path(fingerprint, seed).is_file()
     }
 
-    /// Keeps a result.
+    /// Keeps a result under its fingerprint and seed.
     ///
     /// # Errors
     /// The file cannot be written.

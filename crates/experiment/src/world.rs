@@ -4,24 +4,24 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use covey_simulator::{Arm, Scenario};
-use serde_json::Value;
+use covey_simulator::scenario::wrong_key;
+use covey_simulator::{Arm, Scenario, ScenarioError};
 use thiserror::Error;
 use toml::Table;
 
 use crate::store::Fingerprint;
 use crate::summary::Setting;
 
-/// Whose traffic.
+/// Where the vehicles of a world come from.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TrafficSource {
-    /// The built-in traffic.
+    /// Covey's own, with the scenario's densities.
     Builtin,
     /// SUMO, with a closed population of the scenario's densities.
     Sumo,
     /// SUMO, running somebody's own configuration.
     SumoConfig(PathBuf),
-    /// Recorded floating-car data.
+    /// Floating-car data that somebody recorded.
     Recorded(PathBuf),
 }
 
@@ -44,7 +44,7 @@ pub enum WorldError {
     /// The scenario, or what was changed in it, is wrong.
     #[error("{file}: {problem}")]
     Scenario {
-        /// The file.
+        /// The scenario file, as it was given.
         file: String,
         /// Which key, what was found, what was expected.
         problem: String,
@@ -52,9 +52,9 @@ pub enum WorldError {
     /// A file that results depend on cannot be read.
     #[error("{}: cannot be read: {source}", path.display())]
     Read {
-        /// The file.
+        /// The file that was named.
         path: PathBuf,
-        /// Why.
+        /// What the system said.
         source: std::io::Error,
     },
 }
@@ -129,14 +129,20 @@ impl Base {
                     "{key}: cannot be changed here; write a scenario file for another map"
                 )));
             }
+            if let Some(problem) = wrong_key(key) {
+                return Err(wrong(problem));
+            }
             set(&mut table, key, value.clone()).map_err(&wrong)?;
         }
         let text = toml::to_string(&table).map_err(|error| wrong(error.to_string()))?;
-        let mut scenario = Scenario::parse(&self.file, &text).map_err(|error| {
+        let mut scenario = Scenario::parse(&self.file, &text).map_err(|error| match error {
             // Lines of a text that nobody has written help nobody; what is wrong stands last.
-            let error = without_prefix(&error.to_string(), &self.file);
-            let last = error.lines().next_back().unwrap_or_default();
-            wrong(last.to_string())
+            ScenarioError::Key { problem, .. } => wrong(problem),
+            error => {
+                let error = without_prefix(&error.to_string(), &self.file);
+                let last = error.lines().next_back().unwrap_or_default();
+                wrong(last.to_string())
+            }
         })?;
         scenario.folder.clone_from(&self.folder);
         let mut settled = String::new();
@@ -154,7 +160,7 @@ fn without_prefix(text: &str, file: &str) -> String {
 /// A scenario, and every key that is given for it as sorted lines.
 #[derive(Debug, Clone)]
 pub struct Changed {
-    /// The scenario.
+    /// With all changes in it.
     pub scenario: Scenario,
     settled: String,
 }
@@ -198,20 +204,20 @@ fn flatten(key: &str, value: &toml::Value, lines: &mut String) {
     }
 }
 
-/// A world.
+/// A world: all that a run needs but the seed.
 #[derive(Debug, Clone)]
 pub struct World {
     /// What sets it apart from other worlds of its sweep: keys and values; empty for a single world.
     pub values: Vec<(String, toml::Value)>,
-    /// The scenario.
+    /// Map, parameters and readings.
     pub scenario: Scenario,
-    /// Whose traffic.
+    /// Where its vehicles come from.
     pub traffic: TrafficSource,
     /// The arms, in the order of tables.
     pub arms: Vec<Arm>,
     /// Seconds before the measured window.
     pub warmup_s: f64,
-    /// Seconds measured.
+    /// Length of the measured window, in seconds.
     pub measure_s: f64,
     /// A run too short to take its figures for results.
     pub quick: bool,
@@ -285,7 +291,7 @@ impl World {
     pub fn setting(&self, revision: &str) -> Setting {
         Setting {
             revision: revision.to_string(),
-            readings: readings(&self.scenario),
+            readings: self.scenario.readings(),
             scenario: self.scenario.name.clone(),
             files: self.files.clone(),
             corridor_km: self.scenario.corridor_km,
@@ -310,25 +316,6 @@ impl World {
             .collect();
         values.join(", ")
     }
-}
-
-/// Every parameter and reading in force.
-fn readings(scenario: &Scenario) -> Value {
-    let mut all = serde_json::Map::new();
-    let mut put = |name: &str, value: serde_json::Result<Value>| {
-        all.insert(name.to_string(), value.unwrap_or(Value::Null));
-    };
-    put("grid", serde_json::to_value(scenario.grid));
-    put("traffic", serde_json::to_value(&scenario.traffic));
-    put("protocol", serde_json::to_value(&scenario.protocol));
-    put("demand", serde_json::to_value(&scenario.demand));
-    put("channel", serde_json::to_value(&scenario.channel));
-    put("sensing", serde_json::to_value(scenario.sensing));
-    put("evaluation", serde_json::to_value(scenario.evaluation));
-    put("conduct", serde_json::to_value(scenario.conduct));
-    put("penetration", serde_json::to_value(scenario.penetration));
-    put("sizes", serde_json::to_value(scenario.sizes));
-    Value::Object(all)
 }
 
 /// The hash of a file's content, as 32 hexadecimal digits.
@@ -401,7 +388,14 @@ mod tests {
                 .unwrap_err()
                 .to_string()
         };
-        assert!(error("protocol.targt", 0.3.into()).contains("unknown field `targt`"));
+        assert!(
+            error("protocol.targt", 0.3.into())
+                .ends_with("unknown field `targt` in `protocol`: did you mean `target`?")
+        );
+        assert!(
+            error("channel.capacity_bytes_per_s", 1e5.into())
+                .contains("set `protocol.capacity_bytes_per_s`")
+        );
         assert!(error("protocol.target", "much".into()).contains("invalid type"));
         assert!(error("penetration", 0.0.into()).contains("penetration: found 0"));
         assert!(error("penetration.x", 0.1.into()).contains("invalid type: map"));
@@ -418,11 +412,20 @@ mod tests {
     #[test]
     fn every_reading_is_written_down() {
         let setting = world(&[("sizes", "uper".into())]).setting("r");
-        assert_eq!(setting.readings["sizes"], "uper");
-        assert_eq!(setting.readings["protocol"]["target"], 0.3);
-        assert_eq!(setting.readings["traffic"]["main_density"], 43.08);
-        for part in ["channel", "sensing", "evaluation", "grid"] {
-            assert!(setting.readings[part].is_object(), "{part}");
+        let readings = serde_json::to_value(&setting.readings).unwrap();
+        assert_eq!(readings["sizes"], "uper");
+        assert_eq!(readings["protocol"]["target"], 0.3);
+        assert_eq!(readings["traffic"]["main_density"], 43.08);
+        for part in [
+            "channel",
+            "conduct",
+            "demand",
+            "errors",
+            "evaluation",
+            "grid",
+            "sensing",
+        ] {
+            assert!(readings[part].is_object(), "{part}");
         }
     }
 }

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use covey_experiment::report::{Input, SeriesBuilder, render};
+use covey_experiment::summary::Summary;
+use covey_simulator::Arms;
 
 fn top() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -21,7 +23,7 @@ fn input(seeds: u64) -> Input {
         builder.add_timing(outcome.seed, &report_sample::timing());
     }
     Input {
-        summary: report_sample::summary(seeds),
+        summary: Summary::parse(&report_sample::summary(seeds)).expect("a summary"),
         series: builder.finish(),
     }
 }
@@ -30,7 +32,7 @@ fn input(seeds: u64) -> Input {
 fn check(name: &str, input: &Input) {
     let folder = std::env::temp_dir().join(format!("covey-{name}-{}", std::process::id()));
     std::fs::create_dir_all(folder.join("figures")).unwrap();
-    let report = render(input);
+    let report = render(input, &Arms::builtin());
     std::fs::write(folder.join("report.html"), &report.html).unwrap();
     for (file, svg) in &report.figures {
         std::fs::write(folder.join("figures").join(file), svg).unwrap();

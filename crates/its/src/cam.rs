@@ -85,7 +85,7 @@ pub struct PathPoint {
 /// The digest as a CAM carried it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CarriedDigest {
-    /// A digest.
+    /// The cells that the sender sees.
     Cells(CoverageDigest),
     /// 1 to 255 bytes in its place that are no digest.
     Unreadable(Vec<u8>),
@@ -129,7 +129,7 @@ impl CarriedDigest {
 /// when read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cam {
-    /// Who.
+    /// The station that sent it.
     pub station_id: u32,
     /// What kind of station, 5 for a passenger car.
     pub station_type: u8,
@@ -197,7 +197,46 @@ impl Cam {
                 altitude: unavailable_altitude,
             },
         );
-        let high = stock::BasicVehicleContainerHighFrequency {
+        let digest = self
+            .digest
+            .as_ref()
+            .map(CarriedDigest::to_asn)
+            .transpose()?;
+        let low = self.path.as_ref().map(|path| {
+            stock::LowFrequencyContainer::basicVehicleContainerLowFrequency(
+                stock::BasicVehicleContainerLowFrequency {
+                    vehicle_role: cdd::VehicleRole::default,
+                    exterior_lights: cdd::ExteriorLights(FixedBitString::<8>::default()),
+                    path_history: cdd::PathHistory(path.iter().map(path_point).collect()),
+                },
+            )
+        });
+        Ok(CamMessage {
+            header: cdd::ItsPduHeader {
+                protocol_version: PROTOCOL_VERSION,
+                message_id: MESSAGE_ID,
+                station_id: cdd::StationID(self.station_id),
+            },
+            cam: CoopAwareness {
+                generation_delta_time: stock::GenerationDeltaTime(self.generation_ms),
+                cam_parameters: CamParameters {
+                    basic_container: basic,
+                    high_frequency_container:
+                        stock::HighFrequencyContainer::basicVehicleContainerHighFrequency(
+                            self.high_frequency(),
+                        ),
+                    low_frequency_container: low,
+                    special_vehicle_container: None,
+                    extension_containers: None,
+                    coverage_digest: digest,
+                },
+            },
+        })
+    }
+
+    /// The container of every CAM; what we do not know is marked so.
+    fn high_frequency(&self) -> stock::BasicVehicleContainerHighFrequency {
+        stock::BasicVehicleContainerHighFrequency {
             heading: cdd::Heading {
                 heading_value: cdd::HeadingValue(self.heading.unwrap_or(HEADING_UNAVAILABLE)),
                 heading_confidence: cdd::HeadingConfidence(127),
@@ -239,40 +278,7 @@ impl Cam {
             vertical_acceleration: None,
             performance_class: None,
             cen_dsrc_tolling_zone: None,
-        };
-        let digest = self
-            .digest
-            .as_ref()
-            .map(CarriedDigest::to_asn)
-            .transpose()?;
-        let low = self.path.as_ref().map(|path| {
-            stock::LowFrequencyContainer::basicVehicleContainerLowFrequency(
-                stock::BasicVehicleContainerLowFrequency {
-                    vehicle_role: cdd::VehicleRole::default,
-                    exterior_lights: cdd::ExteriorLights(FixedBitString::<8>::default()),
-                    path_history: cdd::PathHistory(path.iter().map(path_point).collect()),
-                },
-            )
-        });
-        Ok(CamMessage {
-            header: cdd::ItsPduHeader {
-                protocol_version: PROTOCOL_VERSION,
-                message_id: MESSAGE_ID,
-                station_id: cdd::StationID(self.station_id),
-            },
-            cam: CoopAwareness {
-                generation_delta_time: stock::GenerationDeltaTime(self.generation_ms),
-                cam_parameters: CamParameters {
-                    basic_container: basic,
-                    high_frequency_container:
-                        stock::HighFrequencyContainer::basicVehicleContainerHighFrequency(high),
-                    low_frequency_container: low,
-                    special_vehicle_container: None,
-                    extension_containers: None,
-                    coverage_digest: digest,
-                },
-            },
-        })
+        }
     }
 
     fn from_asn(message: &CamMessage) -> Self {

@@ -62,7 +62,7 @@ pub struct CpmObject {
 /// A sensor that sees all around.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sensor {
-    /// Its number.
+    /// The sender's number for it.
     pub id: u8,
     /// What it is: 1 radar, 2 lidar, 3 camera, 12 several fused; 0 to 31.
     pub kind: u8,
@@ -76,7 +76,7 @@ pub struct Sensor {
 /// read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cpm {
-    /// Who.
+    /// The station that sent it.
     pub station_id: u32,
     /// When: milliseconds of ITS time.
     pub reference_ms: u64,
@@ -91,7 +91,7 @@ pub struct Cpm {
     pub sensors: Vec<Sensor>,
     /// How many objects the sender knows, at most 255; this message may list fewer.
     pub objects_known: u8,
-    /// The objects.
+    /// What the sender perceives.
     pub objects: Vec<CpmObject>,
     /// What makes it a host's fused state.
     pub fused: Option<FusedState>,

@@ -6,30 +6,22 @@ use thiserror::Error;
 /// Why a value cannot be put into a message.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "fields are named as in the text")]
 pub enum EncodeError {
     /// A station id has more than 32 bits.
     #[error(
         "station id {found} does not fit into the 32 bits of a station id; number the stations from 0 to 4294967295"
     )]
-    StationId {
-        /// The id.
-        found: u64,
-    },
+    StationId { found: u64 },
     /// An object id is neither shared nor scoped.
     #[error(
         "object id {found} has more than the 32 bits of a station id and does not say who gave it; number the objects from 0 to \
          4294967295, or by who perceives them"
     )]
-    ObjectId {
-        /// The id.
-        found: u64,
-    },
+    ObjectId { found: u64 },
     /// An object is asked for by name and is no station.
     #[error("object {object} is asked for, and only stations can be; ask for station ids")]
-    Requested {
-        /// Which.
-        object: ObjectId,
-    },
+    Requested { object: ObjectId },
     /// The position is not on Earth, or the projection does not know it.
     #[error(
         "position ({x}, {y}) m of the map plane has no place on Earth; check the map's projection"
@@ -51,9 +43,7 @@ pub enum EncodeError {
     /// A field of the fused state does not fit.
     #[error("{field} is {found}, the fused state carries {low} to {high}")]
     Field {
-        /// Its name.
         field: &'static str,
-        /// Its value.
         found: i64,
         /// The least that fits.
         low: i64,
@@ -66,7 +56,6 @@ pub enum EncodeError {
          send fewer objects"
     )]
     TooManyObjects {
-        /// How many.
         objects: usize,
         /// The longest message allowed.
         max_bytes: usize,
@@ -81,29 +70,22 @@ pub enum EncodeError {
 /// Why bytes are not a message.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "fields are named as in the text")]
 pub enum DecodeError {
     /// Longer than [`MAX_MESSAGE_LEN`](crate::MAX_MESSAGE_LEN).
     #[error("{found} bytes are longer than any message ({max} bytes)", max = crate::MAX_MESSAGE_LEN)]
-    TooLong {
-        /// How long.
-        found: usize,
-    },
+    TooLong { found: usize },
     /// A header or message ends too early.
     #[error("{what} ends after {found} bytes, at least {needed} were expected")]
     Truncated {
-        /// Which part.
         what: &'static str,
-        /// Bytes there are.
         found: usize,
-        /// Bytes it needs.
         needed: usize,
     },
     /// A header field has a value that is not read here.
     #[error("{what} is {found}, expected {expected}")]
     Unexpected {
-        /// Which field.
         what: &'static str,
-        /// Its value.
         found: u32,
         /// What can be read.
         expected: &'static str,
@@ -113,10 +95,7 @@ pub enum DecodeError {
         "begins with {found:02x?}, expected an Ethernet frame of type 0x8947, a GeoNetworking packet (11 00, 12 00) or an ITS message \
          (02 02 for a CAM)"
     )]
-    Unknown {
-        /// The first bytes.
-        found: Vec<u8>,
-    },
+    Unknown { found: Vec<u8> },
     /// The message is not what its type says.
     #[error("{message}: {reason}")]
     Asn1 {

@@ -49,7 +49,7 @@ pub struct Source {
     pub station_id: u32,
     /// When its position was taken.
     pub time: ItsTime,
-    /// Where it is.
+    /// The sender's position, for receivers that know none of the message.
     pub position: WirePosition,
     /// Hundredths of m/s; negative backwards.
     pub speed: i16,
@@ -187,7 +187,7 @@ pub struct Decoded {
     pub signed: bool,
     /// Where the packet came from.
     pub position: Option<WirePosition>,
-    /// What it carries.
+    /// The message, read if it is a CAM or CPM.
     pub message: Message,
 }
 

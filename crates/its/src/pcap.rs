@@ -25,7 +25,7 @@ impl From<ItsTime> for CaptureTime {
     }
 }
 
-/// Writes a capture.
+/// Writes a capture that Wireshark opens.
 #[derive(Debug)]
 pub struct Writer<W> {
     out: W,
@@ -85,6 +85,7 @@ impl<W: Write> Writer<W> {
 /// Why a capture cannot be read.
 #[derive(Debug, Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "fields are named as in the text")]
 pub enum ReadError {
     /// The file could not be read.
     #[error("the capture cannot be read: {0}")]
@@ -109,10 +110,7 @@ pub enum ReadError {
     },
     /// It was not taken from Ethernet.
     #[error("the capture has link type {found}, expected Ethernet (1)")]
-    LinkType {
-        /// The link type.
-        found: u32,
-    },
+    LinkType { found: u32 },
     /// A packet claims to be longer than any.
     #[error(
         "packet {packet} at byte {offset} claims to have {found} bytes, expected at most {PACKET_MAX}; the file is damaged"
@@ -122,7 +120,6 @@ pub enum ReadError {
         packet: u64,
         /// Where its header begins in the file.
         offset: u64,
-        /// What it claims.
         found: u32,
     },
 }

@@ -12,7 +12,9 @@ use covey_protocol::messages::Broadcast;
 use crate::cpm::{CpmObject, OBJECTS_MAX, SEGMENTS_MAX};
 use crate::frame::HEADERS_LEN;
 use crate::fused::{CONTRIBUTORS_MAX, REQUESTED_MAX, WITHDRAWN_MAX};
-use crate::wire::DEFAULT_MAX_BYTES;
+
+/// The longest CPM unless told otherwise, see [`CpmOptions`](crate::CpmOptions).
+pub(crate) const DEFAULT_MAX_BYTES: usize = 1_394;
 
 /// Bits of an object that has a number and nothing else that may be missing: options 15, number 16, time 12, position 61.
 const BARE_OBJECT_BITS: usize = 104;
@@ -227,7 +229,6 @@ pub(crate) fn object_bits(object: &CpmObject) -> usize {
 /// What a message lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Load {
-    /// How many things.
     pub(crate) entries: usize,
     objects: usize,
     object_bits: usize,

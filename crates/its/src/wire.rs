@@ -16,6 +16,7 @@ use crate::error::{DecodeError, EncodeError};
 use crate::fused::PRICE_STEPS;
 use crate::geo::{GeoReference, LocalFrame};
 use crate::numbering::{FIRST_LABEL, Numbering};
+use crate::sizes::DEFAULT_MAX_BYTES;
 use crate::time::{ITS_TIME_MAX, ItsTime};
 use crate::units::{clamped, decidegrees, decimetres};
 
@@ -31,9 +32,6 @@ pub struct CpmOptions {
     /// into a maximum transfer unit of 1438 or more, as implementations of the CPM do.
     pub max_bytes: usize,
 }
-
-/// The longest CPM unless told otherwise, see [`CpmOptions`].
-pub(crate) const DEFAULT_MAX_BYTES: usize = 1_394;
 
 impl Default for CpmOptions {
     fn default() -> Self {

@@ -188,6 +188,10 @@ struct Expected {
 }
 
 /// Writes 600 CAMs and as many reports and fused states, one of each split, to `path`.
+#[expect(
+    clippy::too_many_lines,
+    reason = "one message of every kind, field by field"
+)]
 fn write_capture(path: &Path) -> Expected {
     let plane = TangentPlane::new(EarthPosition::new(35.6123, 139.6273), 77.3);
     let zero = ItsTime::from_unix_millis(1_794_783_600_000).unwrap();

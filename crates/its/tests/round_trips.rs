@@ -432,6 +432,10 @@ fn three_hundred_objects_are_split_and_too_many_refused() {
 }
 
 #[test]
+#[expect(
+    clippy::too_many_lines,
+    reason = "one case after another, each a few lines"
+)]
 fn values_that_do_not_fit_are_clamped_marked_or_refused_never_wrapped() {
     let plane = plane();
     let wire = Wire::new(&plane, zero());

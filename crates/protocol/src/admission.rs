@@ -38,14 +38,14 @@ pub(crate) use decide::sum_columns;
 pub struct Factors {
     /// Novelty, 1 - M.
     pub novelty: bool,
-    /// Task risk, rho.
+    /// Task risk, rho: how many are about to drive there, and how soon.
     pub risk: bool,
     /// Timely delivery, P(A <= deadline).
     pub timeliness: bool,
 }
 
 impl Factors {
-    /// The letter's score.
+    /// The letter's score: all three count.
     pub const ALL: Self = Self {
         novelty: true,
         risk: true,
@@ -78,7 +78,7 @@ pub struct Rules {
     pub eta_add: f64,
     /// A contributor goes at this score or below; at most `eta_add`.
     pub eta_rem: f64,
-    /// Changes per cycle.
+    /// At most so many changes per cycle, those that a broken bound forces aside.
     pub n_max: u32,
     /// Hard bound on B(D) / (C T_s).
     pub allowance: f64,
@@ -95,7 +95,7 @@ pub struct Rules {
 /// A contributor, as the host sees it at the end of a cycle.
 #[derive(Debug, Clone, Copy)]
 pub struct AdmissionContributor<'a> {
-    /// Who.
+    /// Its station id; the lower one goes first on a tie.
     pub id: AgentId,
     /// The cells its digest marks, each once.
     pub cells: &'a [u32],
@@ -114,7 +114,7 @@ pub struct AdmissionContributor<'a> {
 /// A candidate, as the host sees it at the end of a cycle.
 #[derive(Debug, Clone, Copy)]
 pub struct AdmissionCandidate<'a> {
-    /// Who.
+    /// Its station id; the lower one goes first on a tie.
     pub id: AgentId,
     /// The cells its digest marks, each once.
     pub cells: &'a [u32],
@@ -129,7 +129,7 @@ pub struct AdmissionCandidate<'a> {
 /// What the host knows at the end of a cycle. Cells are numbers below `prior.len()`; all cell arrays have that length.
 #[derive(Debug, Clone, Copy)]
 pub struct AdmissionProblem<'a> {
-    /// The congestion price.
+    /// The congestion price, per unit of airtime.
     pub price: f64,
     /// Bytes of the broadcast without contributors.
     pub broadcast_base_bytes: f64,
@@ -154,7 +154,7 @@ pub struct AdmissionProblem<'a> {
 /// Airtime of a set of contributors.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Airtime {
-    /// T(D) in seconds.
+    /// T(D): airtime of broadcast and reports, in seconds.
     pub seconds: f64,
     /// B(D) / (C T_s).
     pub fraction: f64,
@@ -172,9 +172,9 @@ pub enum Role {
 /// What an agent was worth, before any change.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Score {
-    /// Who.
+    /// Its station id; the lower one goes first on a tie.
     pub id: AgentId,
-    /// As what.
+    /// It might be admitted, or removed.
     pub role: Role,
     /// Eq. (3), with the factors that count.
     pub value: f64,
@@ -189,15 +189,15 @@ pub struct Score {
 pub struct Ladder {
     /// Cells that the agent sees.
     pub visible: f64,
-    /// Their novelty.
+    /// Their summed novelty, 1 - M.
     pub novel: f64,
-    /// Novelty x risk.
+    /// Their summed novelty x risk.
     pub at_risk: f64,
     /// Novelty x risk x timeliness.
     pub in_time: f64,
 }
 
-/// What was done.
+/// How the contributor set was changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     /// A candidate became a contributor.
@@ -206,7 +206,7 @@ pub enum Action {
     Remove,
 }
 
-/// Why.
+/// Why somebody was admitted, removed or kept out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Because {
     /// Its score passed the threshold.
@@ -224,31 +224,34 @@ pub enum Because {
 /// One change of the contributor set.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Change {
-    /// What.
+    /// It came in or went out.
     pub action: Action,
-    /// Who.
+    /// Its station id; the lower one goes first on a tie.
     pub id: AgentId,
-    /// Why.
+    /// The threshold or bound that made the change.
     pub because: Because,
     /// The score it had at that moment.
     pub score: f64,
 }
 
-/// What kept the set from growing further.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What kept the set from growing further. Files and tables call it by [`name`](Self::name) or by its number here; both stay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[repr(u8)]
 pub enum Binding {
     /// Nothing: no candidate was left.
-    Nothing,
+    Nothing = 0,
     /// No candidate is worth its place even for free.
-    Value,
+    Value = 1,
     /// A candidate would have been worth its place at price 0.
-    Price,
+    Price = 2,
     /// A worthy candidate, or the set itself, does not fit into the allowance.
-    Allowance,
+    Allowance = 3,
     /// A worthy candidate, or the set itself, does not fit into the cycle.
-    Cycle,
+    Cycle = 4,
     /// The quota of changes is used up and another worthy candidate waits.
-    Quota,
+    Quota = 5,
 }
 
 /// The outcome of one cycle.
@@ -269,10 +272,71 @@ pub struct Decision {
 /// Somebody whom the host's bounds kept out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
-    /// Who.
+    /// Its station id; the lower one goes first on a tie.
     pub id: AgentId,
-    /// Which bound.
+    /// The bound that it did not fit.
     pub because: Because,
+}
+
+impl Role {
+    /// As files and tables call it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Candidate => "candidate",
+            Self::Contributor => "contributor",
+        }
+    }
+}
+
+impl Action {
+    /// As files and tables call it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Admit => "admit",
+            Self::Remove => "remove",
+        }
+    }
+}
+
+impl Because {
+    /// As files and tables call it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Score => "score",
+            Self::Allowance => "allowance",
+            Self::Cycle => "cycle",
+            Self::Quota => "quota",
+            Self::Scope => "scope",
+        }
+    }
+}
+
+impl Binding {
+    /// Each of them, at the place that its number says.
+    pub const ALL: [Self; 6] = [
+        Self::Nothing,
+        Self::Value,
+        Self::Price,
+        Self::Allowance,
+        Self::Cycle,
+        Self::Quota,
+    ];
+
+    /// As files and tables call it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Nothing => "nothing",
+            Self::Value => "value",
+            Self::Price => "price",
+            Self::Allowance => "allowance",
+            Self::Cycle => "cycle",
+            Self::Quota => "quota",
+        }
+    }
 }
 
 impl Change {
@@ -339,5 +403,21 @@ impl Rules {
     #[must_use]
     pub fn airtime_units(&self, bytes: f64) -> f64 {
         bytes / self.rate_bytes_per_s / self.airtime_unit_s
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bindings_are_numbered_and_named_for_good() {
+        let names = ["nothing", "value", "price", "allowance", "cycle", "quota"];
+        for (number, (binding, name)) in Binding::ALL.into_iter().zip(names).enumerate() {
+            assert_eq!(binding as usize, number);
+            assert_eq!(binding.name(), name);
+            #[cfg(feature = "snapshot")]
+            assert_eq!(serde_json::to_value(binding).unwrap(), name);
+        }
     }
 }

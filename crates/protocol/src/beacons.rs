@@ -1,15 +1,10 @@
-//! When beacons are due, and how many of them a receiver may expect.
+//! When beacons are due.
 //!
 //! By default an agent beacons at a fixed rate, as in the letter. With [`BeaconRule::Triggered`] it beacons by the generation
 //! rules of EN 302 637-2 (clause 6.1.3): when it has moved more than 4 m, turned by more than 4 degrees or changed its speed by
 //! more than 0.5 m/s since its last beacon, but not more often than the fixed rate, and at least once a second.
-//!
-//! CAMs carry no sequence number, so a receiver cannot count what it missed. It need not: two states of a sender tell how
-//! fast it moved between them, and the rules say how often such a motion makes a beacon due.
 
-use crate::ids::AgentId;
 use crate::messages::AgentState;
-use crate::parameters::Parameters;
 use crate::time::{Duration, Instant};
 
 /// A beacon is due after this displacement, in metres.
@@ -20,23 +15,23 @@ pub const TURNED_RAD: f64 = 4.0 * core::f64::consts::PI / 180.0;
 pub const FASTER_M_PER_S: f64 = 0.5;
 /// A beacon is due after this time at the latest, in seconds.
 pub const LONGEST_S: f64 = 1.0;
-/// How much later than the longest interval somebody still counts as heard, in seconds.
-const SLACK_S: f64 = 0.2;
 
-/// When an agent beacons.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
-pub enum BeaconRule {
-    /// At a fixed rate.
-    #[default]
-    Periodic,
-    /// When its motion calls for it: EN 302 637-2.
-    Triggered,
+covey_parameters::choices! {
+    /// When an agent beacons.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum BeaconRule {
+        /// At the fixed rate of `beacon_s`.
+        Periodic = "periodic",
+        /// When its motion calls for it, by EN 302 637-2, with `beacon_s` as the shortest interval.
+        Triggered = "triggered",
+    }
 }
 
+#[cfg(feature = "serde")]
+covey_parameters::choices_by_name!(BeaconRule);
+
 /// How `now` differs from `last`: metres, radians, m/s.
-fn change(last: &AgentState, now: &AgentState) -> [f64; 3] {
+pub(crate) fn change(last: &AgentState, now: &AgentState) -> [f64; 3] {
     let turned = now.heading - last.heading;
     [
         now.position.distance(last.position),
@@ -45,7 +40,8 @@ fn change(last: &AgentState, now: &AgentState) -> [f64; 3] {
     ]
 }
 
-const LIMITS: [f64; 3] = [MOVED_M, TURNED_RAD, FASTER_M_PER_S];
+/// Above any of these a [`change`] makes a beacon due.
+pub(crate) const LIMITS: [f64; 3] = [MOVED_M, TURNED_RAD, FASTER_M_PER_S];
 
 /// An agent whose last beacon, `since` ago, told `last` has to beacon `now`.
 #[must_use]
@@ -103,75 +99,12 @@ impl BeaconTimer {
     }
 }
 
-impl Parameters {
-    /// A beacon of `agent` at `now`, whose last one was at `previous`, carries a digest: the first ever does, then the first in
-    /// each span of `digest_every` intervals, which begin at a time of each agent's own.
-    #[must_use]
-    pub fn carries_digest(&self, agent: AgentId, previous: Option<Instant>, now: Instant) -> bool {
-        let every = i64::from(self.digest_every);
-        if every <= 1 {
-            return every == 1;
-        }
-        let interval = Duration::from_seconds(self.beacon_s).micros().max(1);
-        let turn = (agent.mixed() >> 16) as i64 & 0xFFFF;
-        let span = |at: Instant| (at.micros().div_euclid(interval) + turn).div_euclid(every);
-        previous.is_none_or(|previous| span(previous) < span(now))
-    }
-
-    /// From one beacon to the next of an agent whose state changes by `per_second` (metres, radians, m/s).
-    fn interval_s(&self, per_second: [f64; 3]) -> f64 {
-        let longest = libm::round(LONGEST_S / self.beacon_s).max(1.0);
-        let mut checks = longest;
-        for (rate, limit) in per_second.into_iter().zip(LIMITS) {
-            // The first check at which the change is above the limit.
-            let needed = libm::floor(limit / (rate * self.beacon_s) + 1e-9) + 1.0;
-            // Also for what is not a number.
-            if needed < checks {
-                checks = needed;
-            }
-        }
-        checks * self.beacon_s
-    }
-
-    /// Seconds from one beacon to the next of an agent that goes straight on at `speed`.
-    #[must_use]
-    pub fn beacon_interval_s(&self, speed: f64) -> f64 {
-        match self.beacons {
-            BeaconRule::Periodic => self.beacon_s,
-            BeaconRule::Triggered => self.interval_s([speed.abs(), 0.0, 0.0]),
-        }
-    }
-
-    /// The time from one beacon to the next of an agent that went from one state to another.
-    #[must_use]
-    pub fn beacon_interval(
-        &self,
-        (last, at): (&AgentState, Instant),
-        (next, then): (&AgentState, Instant),
-    ) -> Duration {
-        Duration::from_seconds(match self.beacons {
-            BeaconRule::Periodic => self.beacon_s,
-            BeaconRule::Triggered => {
-                let seconds = then.since(at).seconds().max(self.beacon_s);
-                self.interval_s(change(last, next).map(|x| x / seconds))
-            }
-        })
-    }
-
-    /// For how long somebody counts as heard who must have been heard within `usual_s` seconds at the fixed rate.
-    #[must_use]
-    pub fn heard_within(&self, usual_s: f64) -> Duration {
-        Duration::from_seconds(match self.beacons {
-            BeaconRule::Periodic => usual_s,
-            BeaconRule::Triggered => usual_s.max(LONGEST_S + SLACK_S),
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::grid::Position;
+    use crate::ids::AgentId;
+    use crate::parameters::Parameters;
 
     fn at(x: f64, heading: f64, speed: f64) -> AgentState {
         AgentState {
@@ -280,7 +213,7 @@ mod tests {
     fn hosts_do_not_take_rare_beacons_for_lost_ones() {
         use crate::host::Host;
         use crate::messages::Beacon;
-        use crate::{AgentId, Input, Profile, Tile};
+        use crate::{Input, Profile, Tile};
         let share = |beacons| {
             let parameters = Parameters {
                 beacons,

@@ -15,16 +15,18 @@
 //!
 //! Everything is a function of what the host decoded, sensed and carries as a map; nothing else reaches it.
 
-pub mod associate;
 pub mod need;
 pub mod scene;
-pub mod select;
 #[cfg(feature = "snapshot")]
 pub mod snapshot;
+
+pub use crate::{associate, select};
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
+
+use covey_parameters::{OutOfRange, choices, parameters};
 
 use crate::admission::{Admission, Binding};
 use crate::grid::{Cell, Position, Tile};
@@ -50,74 +52,91 @@ const SURPRISE_RATE: f64 = 0.05;
 /// How much a fresh report that leaves out an object in sight speaks against the sight line.
 const LEFT_OUT: f64 = 0.4;
 
-/// Where predicted views come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
-pub enum Views {
-    /// Sight lines that the host draws over the boxes and buildings it knows.
-    #[default]
-    SightLines,
-    /// The coverage digests in beacons.
-    Digests,
-}
-
-/// How large bodies are taken to be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
-pub enum BodySizes {
-    /// As messages tell.
-    #[default]
-    True,
-    /// All others are cars of one size, whatever messages tell.
-    Nominal,
-}
-
-/// The numbers of the policy.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
-pub struct DemandOptions {
-    /// What makes an object needed.
-    pub course: Course,
-    /// Members must have been heard within this time, in seconds. Default 0.5.
-    pub heard_within_s: f64,
-    /// Only members inside the host's tile are asked to report. Default true.
-    pub candidates_in_tile_only: bool,
-    /// Summed need from which contributors report an object. Default 0.3.
-    pub threshold: f64,
-    /// How far sensors see, in metres. Default 150; letter, table of parameters.
-    pub sensor_range_m: f64,
-    /// Up to this age, in seconds, a report tells what its sender sees. Default 0.25.
-    pub report_fresh_s: f64,
-    /// From this age on, in seconds, a report tells nothing of it. Default 0.45.
-    pub report_stale_s: f64,
-    /// What a second without a report from it adds to a candidate's gain. Default 0.1: nobody is forgotten.
-    pub bonus_per_s: f64,
-    /// After this many seconds the bonus grows no further. Default 5.
-    pub bonus_limit_s: f64,
-    /// A pick is worth at least this. Default 0.1 needs: for less, the loss that its bytes cause elsewhere is greater.
-    pub least_gain: f64,
-    /// Objects that beacon are reported only at the host's request; a request must be worth so many times the gain per byte
-    /// of the last pick. Default 3; none lets contributors judge by themselves.
-    pub request_factor: Option<f64>,
-    /// Cooperative occupancy to keep to, as a share of capacity, below the allowance. Default none: the allowance alone.
-    pub target: Option<f64>,
+choices! {
     /// Where predicted views come from.
-    pub views: Views,
-    /// How perceived objects are told apart. Default by association of positions.
-    pub identities: Identities,
-    /// How large bodies are taken to be. Default as messages tell.
-    pub sizes: BodySizes,
-    /// Standard deviation of stations' own positions, per axis, in metres, as stations tell it with their positions; it
-    /// widens the gates of association. Default 0.
-    pub position_error_m: f64,
-    /// Buildings of the map hide what is behind them. Default true; false for a map of roads alone.
-    pub buildings: bool,
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Views {
+        /// Sight lines that the host draws over the boxes and buildings it knows.
+        SightLines = "sight-lines",
+        /// The coverage digests in beacons.
+        Digests = "digests",
+    }
+}
+
+choices! {
+    /// How large bodies are taken to be.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum BodySizes {
+        /// As messages tell.
+        True = "true",
+        /// All others are cars of one size, whatever messages tell.
+        Nominal = "nominal",
+    }
+}
+
+#[cfg(feature = "serde")]
+covey_parameters::choices_by_name!(Views, BodySizes);
+
+parameters! {
+    /// The numbers of the policy.
+    #[derive(Debug, Clone, PartialEq)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+    pub struct DemandOptions, checked by Self::agree {
+        /// What makes an object needed.
+        course: Course = Course::default(), source "design: choice by demand";
+        /// Members must have been heard within this time.
+        heard_within_s: f64 = 0.5, unit "s", range above(0.0).at_most(3_600.0), source "design: choice by demand";
+        /// Only members inside the host's tile are asked to report.
+        candidates_in_tile_only: bool = true, source "reading 15";
+        /// Summed need from which contributors report an object.
+        threshold: f64 = 0.3, unit "needs", range at_least(0.0), source "design: choice by demand";
+        /// How far sensors see.
+        sensor_range_m: f64 = 150.0, unit "m", range at_least(0.0).at_most(1_000.0), source "letter, table I";
+        /// Up to this age a report tells what its sender sees.
+        report_fresh_s: f64 = 0.25, unit "s", range at_least(0.0).at_most(3_600.0), source "design: choice by demand";
+        /// From this age on a report tells nothing of it; at least `report_fresh_s`.
+        report_stale_s: f64 = 0.45, unit "s", range at_least(0.0).at_most(3_600.0), source "design: choice by demand";
+        /// What a second without a report from it adds to a candidate's gain: nobody is forgotten.
+        bonus_per_s: f64 = 0.1, unit "needs per s", range at_least(0.0), source "design: choice by demand";
+        /// After this time the bonus grows no further.
+        bonus_limit_s: f64 = 5.0, unit "s", range at_least(0.0), source "design: choice by demand";
+        /// A pick is worth at least this: for less, the loss that its bytes cause elsewhere is greater.
+        least_gain: f64 = 0.1, unit "needs", range at_least(0.0), source "design: choice by demand";
+        /// Objects that beacon are reported only at the host's request; a request must be worth so many times the gain per
+        /// byte of the last pick. None lets contributors judge by themselves.
+        request_factor: Option<f64> = Some(3.0), range at_least(0.0), source "design: choice by demand";
+        /// Cooperative occupancy to keep to, below the allowance. None: the allowance alone.
+        target: Option<f64> = None, unit "share of capacity", range above(0.0).at_most(1.0),
+            source "design: choice by demand";
+        /// Where predicted views come from.
+        views: Views = Views::SightLines, source "design: choice by demand";
+        /// How perceived objects are told apart.
+        identities: Identities = Identities::Associated, source "design: choice by demand";
+        /// How large bodies are taken to be.
+        sizes: BodySizes = BodySizes::True, source "design: choice by demand";
+        /// Standard deviation of stations' own positions, per axis, as stations tell it with their positions; it widens the
+        /// gates of association.
+        position_error_m: f64 = 0.0, unit "m", range at_least(0.0).at_most(20.0), source "docs/readings.md, errors of positions";
+        /// Buildings of the map hide what is behind them; not so with a map of roads alone.
+        buildings: bool = true, source "design: choice by demand";
+    }
 }
 
 impl DemandOptions {
+    /// The rules between parameters.
+    fn agree(&self) -> Result<(), OutOfRange> {
+        if self.report_stale_s >= self.report_fresh_s {
+            return Ok(());
+        }
+        let found = self.report_stale_s;
+        Err(OutOfRange::new(
+            "report_stale_s",
+            found,
+            "at least report_fresh_s",
+        ))
+    }
+
     /// The map as far as sight lines are concerned.
     pub(crate) fn walls<'m>(&self, map: Option<&'m dyn RoadMap>) -> Option<&'m dyn RoadMap> {
         map.filter(|_| self.buildings)
@@ -133,37 +152,13 @@ impl DemandOptions {
     }
 }
 
-impl Default for DemandOptions {
-    fn default() -> Self {
-        Self {
-            course: Course::default(),
-            heard_within_s: 0.5,
-            candidates_in_tile_only: true,
-            threshold: 0.3,
-            sensor_range_m: 150.0,
-            report_fresh_s: 0.25,
-            report_stale_s: 0.45,
-            bonus_per_s: 0.1,
-            bonus_limit_s: 5.0,
-            least_gain: 0.1,
-            request_factor: Some(3.0),
-            target: None,
-            views: Views::SightLines,
-            identities: Identities::Associated,
-            sizes: BodySizes::True,
-            position_error_m: 0.0,
-            buildings: true,
-        }
-    }
-}
-
 /// A source of random numbers that are addressed, not drawn from a stream: the same arguments, the same number.
 pub trait Draw: fmt::Debug + Send + Sync {
     /// The number of `agent` as a candidate of `host` at `at`.
     fn draw(&self, host: AgentId, agent: AgentId, at: Instant) -> u64;
 }
 
-/// The demand-driven policy.
+/// The policy: picks reports and repeated objects by how many needs a byte of them fulfils.
 #[derive(Debug, Clone, Default)]
 pub struct Demand {
     options: DemandOptions,
@@ -203,7 +198,7 @@ impl Demand {
         self
     }
 
-    /// The numbers.
+    /// The numbers that it was made with.
     #[must_use]
     pub fn options(&self) -> &DemandOptions {
         &self.options
@@ -287,25 +282,12 @@ impl Demand {
             });
     }
 
+    /// Who needs what, who could tell it, and what that costs.
     fn pose(&mut self, view: &View<'_>) -> DemandProblem {
         self.build_scene(view);
         let parameters = view.parameters;
-        let scene = &self.scene;
-        let options = &self.options;
-        let heard_within = parameters.heard_within(options.heard_within_s);
-        let mut listeners = Vec::new();
-        let mut members: Vec<u32> = Vec::new();
-        for member in view.scope {
-            if view.now.since(member.heard_at) <= heard_within
-                && let Some(body) = scene.find(member.id.into())
-            {
-                members.push(body);
-                listeners.push(DemandListener {
-                    id: member.id,
-                    position: scene.bodies()[body as usize].position,
-                });
-            }
-        }
+        let (scene, options) = (&self.scene, &self.options);
+        let (members, listeners) = self.listeners(view);
         let digests = Digests::new(view, scene, options.views);
         let sight = |from: u32, to: u32| match options.views {
             Views::SightLines => scene.sees(from, to, options.walls(view.map)),
@@ -323,43 +305,91 @@ impl Demand {
             parameters,
             &members,
             |_| true,
-            |i, o| {
-                if within(i, o) && sight(i, o) {
-                    trust
-                } else {
-                    0.0
-                }
+            |i, o| match within(i, o) && sight(i, o) {
+                true => trust,
+                false => 0.0,
             },
         );
+        let hearsay = Hearsay::new(view, scene, &self.listed);
+        let (wanted, objects) = self.wanted_objects(view);
+        let needs = self.weighed_needs(view, &hearsay, &members, &wanted);
+        let candidates = self.offers(view, &members, &wanted, &sight);
+        let withdrawn = withdrawn(view, hearsay.host) as f64;
+        DemandProblem {
+            budget_bytes: self.budget(view),
+            base_bytes: parameters.message_bytes + parameters.withdrawn_bytes * withdrawn,
+            report_bytes: parameters.report_bytes(0.0) + parameters.contributor_bytes,
+            object_bytes: parameters.object_bytes,
+            requested_bytes: parameters.requested_bytes,
+            threshold: options.threshold,
+            least_gain: options.least_gain,
+            request_factor: options.request_factor,
+            host: hearsay.host,
+            links: view.links.clone(),
+            listeners,
+            objects,
+            needs,
+            candidates,
+        }
+    }
 
-        // Objects that somebody needs, numbered anew.
-        let mut wanted = alloc::vec![u32::MAX; scene.bodies().len()];
+    /// The members of the scope that were heard of late: their bodies, and where they are.
+    fn listeners(&self, view: &View<'_>) -> (Vec<u32>, Vec<DemandListener>) {
+        let heard_within = view.parameters.heard_within(self.options.heard_within_s);
+        let (mut members, mut listeners) = (Vec::new(), Vec::new());
+        for member in view.scope {
+            if view.now.since(member.heard_at) <= heard_within
+                && let Some(body) = self.scene.find(member.id.into())
+            {
+                members.push(body);
+                listeners.push(DemandListener {
+                    id: member.id,
+                    position: self.scene.bodies()[body as usize].position,
+                });
+            }
+        }
+        (members, listeners)
+    }
+
+    /// Objects that somebody needs, numbered anew: the numbers by body, [`u32::MAX`] for all others, and the objects.
+    fn wanted_objects(&self, view: &View<'_>) -> (Vec<u32>, Vec<Object>) {
+        let bodies = self.scene.bodies();
+        let mut wanted = alloc::vec![u32::MAX; bodies.len()];
         for pair in self.needs.pairs() {
             wanted[pair.object as usize] = 0;
         }
         let mut objects = Vec::new();
-        let hearsay = Hearsay::new(view, scene, &self.listed);
-        let own_position = hearsay.host;
-        for (body, number) in (0u32..).zip(wanted.iter_mut()) {
+        for (body, number) in bodies.iter().zip(&mut wanted) {
             if *number == u32::MAX {
                 continue;
             }
             *number = objects.len() as u32;
-            let id = scene.bodies()[body as usize].id;
             objects.push(Object {
-                id,
-                silent: scene.bodies()[body as usize].silent,
-                repeat_bytes: repeat_bytes(view, id),
+                id: body.id,
+                silent: body.silent,
+                repeat_bytes: repeat_bytes(view, body.id),
             });
         }
+        (wanted, objects)
+    }
+
+    /// The needs found, weighed by the chance that the listener has not heard of the object otherwise; by object, then listener.
+    fn weighed_needs(
+        &self,
+        view: &View<'_>,
+        hearsay: &Hearsay,
+        members: &[u32],
+        wanted: &[u32],
+    ) -> Vec<Need> {
+        let (parameters, bodies) = (view.parameters, self.scene.bodies());
         let mut needs: Vec<Need> = Vec::with_capacity(self.needs.pairs().len());
         let mut number = 0;
         for pair in self.needs.pairs() {
             while members[number] != pair.listener {
                 number += 1;
             }
-            let object = &scene.bodies()[pair.object as usize];
-            let place = scene.bodies()[pair.listener as usize].position;
+            let object = &bodies[pair.object as usize];
+            let place = bodies[pair.listener as usize].position;
             let mut lacking = pair.unseen;
             if !object.silent {
                 let lost = 1.0 - view.links.between(object.position, place);
@@ -377,33 +407,7 @@ impl Demand {
             });
         }
         needs.sort_unstable_by_key(|need| (need.object, need.listener));
-
-        let candidates = self.offers(view, &members, &wanted, &sight);
-        let withdrawn = if view.refresh {
-            0
-        } else {
-            view.known
-                .iter()
-                .filter(|k| k.listing == Listing::Changed || !in_footprint(view, own_position, k))
-                .filter(|k| k.listing != Listing::None)
-                .count()
-        };
-        DemandProblem {
-            budget_bytes: self.budget(view),
-            base_bytes: parameters.message_bytes + parameters.withdrawn_bytes * withdrawn as f64,
-            report_bytes: parameters.report_bytes(0.0) + parameters.contributor_bytes,
-            object_bytes: parameters.object_bytes,
-            requested_bytes: parameters.requested_bytes,
-            threshold: options.threshold,
-            least_gain: options.least_gain,
-            request_factor: options.request_factor,
-            host: own_position,
-            links: view.links.clone(),
-            listeners,
-            objects,
-            needs,
-            candidates,
-        }
+        needs
     }
 
     /// What each candidate would report, and how likely it learns that it should. `wanted` has the numbers of needed objects
@@ -427,53 +431,7 @@ impl Demand {
             if options.candidates_in_tile_only && !in_tile {
                 continue;
             }
-            let report = view
-                .reports
-                .binary_search_by_key(&id, |report| report.sender)
-                .ok()
-                .map(|at| &view.reports[at]);
-            let freshness = report.map_or(0.0, |report| {
-                let age = view.now.since(report.at).seconds();
-                let span = (options.report_stale_s - options.report_fresh_s).max(1e-9);
-                ((options.report_stale_s - age) / span).clamp(0.0, 1.0)
-            });
-            let mut views = Vec::new();
-            near.clear();
-            let (p, range) = (body.position, options.sensor_range_m);
-            scene.in_box(
-                Position::new(p.x - range, p.y - range),
-                Position::new(p.x + range, p.y + range),
-                &mut near,
-            );
-            // Bodies ascend, and so do the numbers of those that are needed.
-            for &object in &near {
-                let number = wanted[object as usize];
-                if number == u32::MAX {
-                    continue;
-                }
-                let other = &scene.bodies()[object as usize];
-                if object == member
-                    || other.position.distance(body.position) > options.sensor_range_m
-                {
-                    continue;
-                }
-                let reported = report.is_some_and(|r| r.objects.binary_search(&other.id).is_ok());
-                let chance = if freshness >= 1.0 && reported {
-                    STILL_SEES
-                } else {
-                    let drawn =
-                        options.course.sight_trust * f64::from(u8::from(sight(member, object)));
-                    let told = if reported {
-                        STILL_SEES
-                    } else {
-                        LEFT_OUT * drawn
-                    };
-                    freshness * told + (1.0 - freshness) * drawn
-                };
-                if chance > 0.05 {
-                    views.push((number, chance));
-                }
-            }
+            let views = self.foreseen_views(view, member, wanted, &mut near, sight);
             let heard = host.map_or(1.0, |host| {
                 let host = scene.bodies()[host as usize].position;
                 view.links.between(host, body.position)
@@ -502,6 +460,65 @@ impl Demand {
             });
         }
         candidates
+    }
+
+    /// The needed objects that a candidate sees, by number, and how likely: by its last report while that is fresh, by `sight`
+    /// after that. `near` is room to use again.
+    fn foreseen_views(
+        &self,
+        view: &View<'_>,
+        member: u32,
+        wanted: &[u32],
+        near: &mut Vec<u32>,
+        sight: &impl Fn(u32, u32) -> bool,
+    ) -> Vec<(u32, f64)> {
+        let (scene, options) = (&self.scene, &self.options);
+        let body = &scene.bodies()[member as usize];
+        let report = view
+            .reports
+            .binary_search_by_key(&AgentId(body.id.0), |report| report.sender)
+            .ok()
+            .map(|at| &view.reports[at]);
+        let freshness = report.map_or(0.0, |report| {
+            let age = view.now.since(report.at).seconds();
+            let span = (options.report_stale_s - options.report_fresh_s).max(1e-9);
+            ((options.report_stale_s - age) / span).clamp(0.0, 1.0)
+        });
+        let (p, range) = (body.position, options.sensor_range_m);
+        near.clear();
+        scene.in_box(
+            Position::new(p.x - range, p.y - range),
+            Position::new(p.x + range, p.y + range),
+            near,
+        );
+        let mut views = Vec::new();
+        // Bodies ascend, and so do the numbers of those that are needed.
+        for &object in near.iter() {
+            let number = wanted[object as usize];
+            if number == u32::MAX {
+                continue;
+            }
+            let other = &scene.bodies()[object as usize];
+            if object == member || other.position.distance(p) > range {
+                continue;
+            }
+            let reported = report.is_some_and(|r| r.objects.binary_search(&other.id).is_ok());
+            let chance = if freshness >= 1.0 && reported {
+                STILL_SEES
+            } else {
+                let drawn = options.course.sight_trust * f64::from(u8::from(sight(member, object)));
+                let told = if reported {
+                    STILL_SEES
+                } else {
+                    LEFT_OUT * drawn
+                };
+                freshness * told + (1.0 - freshness) * drawn
+            };
+            if chance > 0.05 {
+                views.push((number, chance));
+            }
+        }
+        views
     }
 
     /// Learns how much longer reports are than foreseen: they also carry what the host did not know of.
@@ -609,6 +626,18 @@ impl Policy for Demand {
         let problem = self.problem.as_ref()?;
         Some(Explanation::Demand(problem, &self.selection))
     }
+}
+
+/// Objects that this broadcast withdraws if it says nothing of them.
+fn withdrawn(view: &View<'_>, host: Position) -> usize {
+    if view.refresh {
+        return 0;
+    }
+    view.known
+        .iter()
+        .filter(|k| k.listing == Listing::Changed || !in_footprint(view, host, k))
+        .filter(|k| k.listing != Listing::None)
+        .count()
 }
 
 fn in_footprint(view: &View<'_>, host: Position, known: &crate::policy::KnownObject) -> bool {

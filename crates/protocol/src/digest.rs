@@ -36,7 +36,7 @@ use crate::grid::Cell;
 pub const CONTAINER_ID: u8 = 0xC5;
 /// Bytes before the body.
 pub const HEADER_LEN: usize = 12;
-/// The longest body.
+/// The longest body, in bytes; with the header it makes 255.
 pub const MAX_BODY_LEN: usize = 243;
 /// The widest bounding box, in cells.
 pub const MAX_WIDTH: usize = 255;
@@ -75,24 +75,24 @@ pub enum DigestError {
 pub enum DecodeError {
     /// Fewer bytes than a header.
     Truncated {
-        /// Bytes given.
+        /// How many bytes there are.
         found: usize,
     },
     /// Byte 0 is not [`CONTAINER_ID`].
     Container {
-        /// The byte found.
+        /// The byte that stands in its place.
         found: u8,
     },
     /// The length byte does not match the bytes that follow the header, or passes [`MAX_BODY_LEN`].
     Length {
-        /// The length byte.
+        /// What the length byte says.
         stated: u8,
         /// Bytes after the header.
         found: usize,
     },
     /// The flag is neither 0 (runs) nor 1 (bitmap).
     Flag {
-        /// The byte found.
+        /// The byte that stands in its place.
         found: u8,
     },
     /// The bytes do not describe a set of cells, or not in the one way the encoder writes it.
@@ -137,7 +137,7 @@ impl CoverageDigest {
         self.encoded_len.max(HEADER_LEN)
     }
 
-    /// The canonical encoding.
+    /// The one encoding that decoders accept: runs or bitmap, whichever is shorter.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.encoded_len());

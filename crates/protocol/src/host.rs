@@ -31,7 +31,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::admission::{Admission, AdmissionProblem, Decision, Rules};
-use crate::demand::associate::Association;
+use crate::associate::Association;
 use crate::grid::{Cell, Tile, Window};
 use crate::ids::{AgentId, ObjectId};
 use crate::link::LinkQuality;
@@ -39,7 +39,7 @@ use crate::map::{self, RoadMap};
 use crate::messages::{AgentState, Beacon, Broadcast, Message, ObjectState, PathCell, Report};
 use crate::office::{Claim, Inheritance};
 use crate::parameters::Parameters;
-use crate::policy::{Coverage, Explanation, Hints, Policy, View};
+use crate::policy::{Coverage, Explanation, Hints, Plan, Policy, View};
 use crate::price::Price;
 use crate::profile::Profile;
 use crate::risk::RiskMap;
@@ -127,6 +127,26 @@ struct Choice {
     witness: Option<Box<dyn Witness>>,
     admission: Admission,
     asked: AskedReports,
+}
+
+impl Choice {
+    /// Brings the map up to date where the policy looks at it, and gives it; the map before it otherwise.
+    fn fuse<'a>(&'a mut self, rules: &Rules, problem: &AdmissionProblem<'a>) -> &'a [f64] {
+        if self.hints.coverage == Coverage::Ignored {
+            return problem.prior;
+        }
+        self.admission.fuse(rules, problem);
+        self.admission.map()
+    }
+
+    /// What the policy wants; whoever looks on is told.
+    fn ask(&mut self, view: &View<'_>) -> Plan {
+        let plan = self.policy.plan(view, &mut self.admission);
+        if let Some(witness) = &mut self.witness {
+            witness.planned(view, self.policy.explanation());
+        }
+        plan
+    }
 }
 
 /// What it has to say.
@@ -250,7 +270,7 @@ impl Host {
         &self.channel.links
     }
 
-    /// The tile.
+    /// The tile that it hosts, all its time in office.
     #[must_use]
     pub fn tile(&self) -> Tile {
         self.term.tile
@@ -262,7 +282,7 @@ impl Host {
         &self.contributors
     }
 
-    /// The congestion price.
+    /// The congestion price, as its next broadcast will tell it.
     #[must_use]
     pub fn price(&self) -> f64 {
         self.channel.price.value()
@@ -590,26 +610,18 @@ impl Host {
 
     /// Works out what everyone is worth and costs, asks the policy, and grants what the bounds allow.
     fn plan(&mut self, cycle_start: Instant) -> Speech {
-        let Buffers {
-            cells,
-            priors,
-            costs,
-            ..
-        } = &mut self.buffers;
         let (parameters, own) = (&self.parameters, &self.own);
-        let here = own.state.position;
+        let (costs, priors) = (&mut self.buffers.costs, &mut self.buffers.priors);
         let scope = Scope::new(
             parameters,
             &self.term.window,
-            here,
+            own.state.position,
             &self.members,
             self.now,
-            cells,
+            &mut self.buffers.cells,
         );
-        let counted = self
-            .picture
-            .last_broadcast
-            .counted(parameters.broadcast_counts);
+        let last_broadcast = &self.picture.last_broadcast;
+        let counted = last_broadcast.counted(parameters.broadcast_counts);
         let assessment = Assessment {
             parameters,
             tile: self.term.tile,
@@ -631,16 +643,16 @@ impl Host {
             contributors: &contributors,
             candidates: &[],
         };
-        if self.choice.hints.coverage == Coverage::Ignored {
-            costs.weigh(self.maps.map());
-        } else {
-            self.choice.admission.fuse(&self.rules, &problem);
-            costs.weigh(self.choice.admission.map());
-        }
+        costs.weigh(self.choice.fuse(&self.rules, &problem));
         let candidates = assessment.candidates(&scope, &self.contributors, costs);
         let problem = AdmissionProblem {
             candidates: &candidates,
             ..problem
+        };
+        let fused = &mut self.picture.fused;
+        let known = match self.choice.hints.known {
+            true => fused.known(parameters, self.id, cycle_start, self.now),
+            false => Vec::new(),
         };
         let soft_state = Duration::from_seconds(parameters.soft_state_s);
         let view = View {
@@ -651,33 +663,20 @@ impl Host {
             rules: &self.rules,
             problem: &problem,
             scope: &scope.with_host(self.id, own, self.now),
-            objects: self.picture.fused.fresh(),
+            objects: fused.fresh(),
             parameters,
             cycle_start,
-            known: &match self.choice.hints.known {
-                true => self
-                    .picture
-                    .fused
-                    .known(parameters, self.id, cycle_start, self.now),
-                false => Vec::new(),
-            },
+            known: &known,
             reports: &scope.reports(self.now, soft_state),
             links: &self.channel.links,
             occupancy: self.channel.occupancy,
-            refresh: self.picture.fused.refresh_due(parameters, self.now),
+            refresh: fused.refresh_due(parameters, self.now),
             map: self.road_map.as_deref(),
         };
-        let plan = self.choice.policy.plan(&view, &mut self.choice.admission);
-        if let Some(witness) = &mut self.choice.witness {
-            witness.planned(&view, self.choice.policy.explanation());
-        }
+        let plan = self.choice.ask(&view);
         let (reporters, binding) = (plan.reporters, plan.binding);
         let asks = (plan.content, plan.requested);
-        let room = Room {
-            bytes: self.rules.room_bytes(),
-            fresh_bytes: problem.broadcast_base_bytes,
-        };
-        let fused = &mut self.picture.fused;
+        let room = Room::of(&self.rules, &problem);
         let speech = Speech::compose(parameters, room, asks, plan.repeat, fused, self.now);
         let (granted, decision) = Bounds {
             rules: &self.rules,
@@ -687,9 +686,8 @@ impl Host {
         }
         .grant(reporters, binding);
         // The maps of this cycle, of the set as it was.
-        let decay = self.rules.decay();
-        self.maps
-            .advance(&self.choice.admission, decay, &contributors);
+        let (admission, decay) = (&self.choice.admission, self.rules.decay());
+        self.maps.advance(admission, decay, &contributors);
         self.settle(granted, decision);
         speech
     }

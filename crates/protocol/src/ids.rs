@@ -13,7 +13,7 @@ pub struct AgentId(pub u64);
 /// Numbers below 2^32 are *shared*: everybody means the same object by them. A participating agent is the object of its own
 /// number. What somebody perceives has a number of its own making, which means something only together with who gave it:
 /// [`ObjectId::perceived`]. Two stations' object 1 are two objects, until somebody finds out that they are one
-/// ([`crate::demand::associate`]).
+/// ([`crate::associate`]).
 ///
 /// The letter's policy believes numbers: whoever hands it what was sensed and heard has associated it before, and gives shared
 /// ones. Choice by demand associates by itself.
@@ -59,7 +59,7 @@ impl ObjectId {
 impl AgentId {
     /// A well-mixed number that all participants derive alike; it spreads beacons and reports over the steps of a cycle.
     ///
-    /// The finaliser of SplitMix64.
+    /// SplitMix64's output function, of which the protocol keeps its own copy: no draw, only a fixed spread, and no crate to depend on.
     #[must_use]
     pub const fn mixed(self) -> u64 {
         let mut z = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);

@@ -9,13 +9,13 @@
 //!
 //! - How well messages get through, by distance: of each neighbour's beacons, how many came since the first of the last second.
 //! - What others spoke of: the entries of each report and broadcast are told apart by place, motion and size as those of one
-//!   look ([`crate::demand::associate`]), against the stations heard, what oneself sees, and what was said before; the newest
+//!   look ([`crate::associate`]), against the stations heard, what oneself sees, and what was said before; the newest
 //!   state of each counts. Numbers in messages are not looked at, unless they are to be believed ([`Identities::True`]).
 
 use alloc::vec::Vec;
 
+use crate::associate::{Identities, Seen, Sighted};
 use crate::contributor::Asked;
-use crate::demand::associate::{Identities, Seen, Sighted};
 use crate::demand::need::Needs;
 use crate::demand::scene::{Body, NOMINAL, Scene};
 use crate::demand::{BodySizes, DemandOptions};
@@ -30,11 +30,11 @@ use crate::time::{Duration, Instant};
 /// Somebody whose beacons are heard.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Neighbour {
-    /// Who.
+    /// The station id that its messages carry.
     pub id: AgentId,
     /// Its last beacon's state.
     pub state: AgentState,
-    /// When that was.
+    /// When that beacon was made.
     pub at: Instant,
     /// How many of its beacons were heard within the soft-state time.
     pub beacons: u32,
@@ -58,13 +58,13 @@ pub trait Heard {
 /// The contributor that chooses, at the moment it does.
 #[derive(Debug, Clone, Copy)]
 pub struct Observer<'a> {
-    /// The present.
+    /// When it chooses what to report.
     pub now: Instant,
-    /// Who.
+    /// The station id that its messages carry.
     pub id: AgentId,
     /// Where it is, and how it moves.
     pub state: &'a AgentState,
-    /// What it sees.
+    /// Objects that its own sensors see.
     pub sensed: &'a [ObjectState],
     /// The map, where it carries one.
     pub map: Option<&'a dyn RoadMap>,

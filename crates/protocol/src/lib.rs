@@ -19,6 +19,8 @@ extern crate alloc;
 extern crate std;
 
 pub mod admission;
+pub mod associate;
+mod beaconing;
 pub mod beacons;
 pub mod contributor;
 pub mod demand;
@@ -40,6 +42,7 @@ mod price;
 mod profile;
 mod risk;
 mod role;
+pub mod select;
 #[cfg(feature = "snapshot")]
 pub mod snapshot;
 mod sorted;

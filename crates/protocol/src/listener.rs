@@ -16,20 +16,20 @@ use crate::time::{Duration, Instant};
 /// How a state was learned. Ordered as ties are broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LearnedFrom {
-    /// Own sensors.
+    /// The own sensors saw it.
     Sensing,
     /// A beacon of the object itself.
     Beacon,
     /// A report heard directly.
     Report(AgentId),
-    /// A host's broadcast.
+    /// An entry in the broadcast of this host.
     Broadcast(AgentId),
 }
 
 /// What is known of an object.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Known {
-    /// Its newest state.
+    /// Its newest state, whatever source that came from.
     pub state: ObjectState,
     /// How it was learned.
     pub source: LearnedFrom,

@@ -10,9 +10,9 @@ use crate::time::{Duration, Instant};
 /// Extent of a body, in metres.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Size {
-    /// Along the heading.
+    /// Along the heading, in metres.
     pub length: f64,
-    /// Across the heading.
+    /// Across the heading, in metres.
     pub width: f64,
     /// From the ground up.
     pub height: f64,
@@ -27,7 +27,7 @@ pub struct AgentState {
     pub heading: f64,
     /// Along the heading, in m/s.
     pub speed: f64,
-    /// The body.
+    /// Length and width of its body.
     pub size: Size,
 }
 
@@ -63,7 +63,7 @@ impl Confidence {
         Self(if percent > 100 { 100 } else { percent })
     }
 
-    /// In per cent.
+    /// 0 to 100, in per cent.
     #[must_use]
     pub const fn percent(self) -> u8 {
         self.0
@@ -82,13 +82,13 @@ impl Confidence {
 /// An object as somebody knows it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ObjectState {
-    /// Which object.
+    /// As whoever tells of it numbers it.
     pub id: ObjectId,
     /// Centre of the body in the grid frame.
     pub position: Position,
     /// In the grid frame.
     pub velocity: Velocity,
-    /// The body.
+    /// Length and width of its body.
     pub size: Size,
     /// When it was sensed, or when it spoke of itself.
     pub sensed_at: Instant,
@@ -120,7 +120,7 @@ impl ObjectState {
 /// What every participant says all the time (on the road: a CAM).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Beacon {
-    /// Who.
+    /// The station that sends it.
     pub sender: AgentId,
     /// When; also the time of the state.
     pub at: Instant,
@@ -135,11 +135,11 @@ pub struct Beacon {
 /// What an admitted contributor says once a cycle (on the road: a CPM).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
-    /// Who.
+    /// The station that sends it.
     pub sender: AgentId,
-    /// When.
+    /// When it was made.
     pub at: Instant,
-    /// What it sees.
+    /// What the contributor sees and was asked for, each with the time of sensing.
     pub objects: Vec<ObjectState>,
     /// It tells of its sensors, too (on the road: the sensor information container, once a second).
     pub sensor_information: bool,
@@ -167,11 +167,11 @@ pub enum Content {
 /// who have all broadcasts of the host since it was listed, which the sequence number tells.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Broadcast {
-    /// Who.
+    /// The host that sends it.
     pub host: AgentId,
     /// Which tile it hosts.
     pub tile: Tile,
-    /// When.
+    /// When it was made.
     pub at: Instant,
     /// Where the host is.
     pub position: Position,
@@ -203,19 +203,19 @@ pub struct Broadcast {
     pub unchanged_since: Instant,
 }
 
-/// Any message.
+/// What participants send each other.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Message {
-    /// From every participant.
+    /// From every participant, whatever its role.
     Beacon(Beacon),
-    /// From a contributor.
+    /// From a contributor, once a cycle.
     Report(Report),
-    /// From a host.
+    /// From a host, once a cycle, to all who hear it.
     Broadcast(Broadcast),
 }
 
 impl Message {
-    /// Who sent it.
+    /// The station that sent it, whatever kind of message it is.
     #[must_use]
     pub fn sender(&self) -> AgentId {
         match self {
@@ -229,7 +229,7 @@ impl Message {
 /// A cell on an agent's predicted path.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PathCell {
-    /// Where.
+    /// A cell that the path crosses.
     pub cell: Cell,
     /// How long until the agent gets there.
     pub after: Duration,

@@ -27,11 +27,11 @@ use crate::time::{Duration, Instant};
 /// What the newest broadcast for a tile said of its host.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Claim {
-    /// Who hosts.
+    /// The host that claims the tile.
     pub host: AgentId,
     /// When it said so.
     pub at: Instant,
-    /// Where it was.
+    /// Where it was when it said so.
     pub position: Position,
     /// How long it had been in office.
     pub tenure: Duration,
@@ -42,9 +42,9 @@ pub struct Claim {
 /// What a new host takes over from the broadcasts of the one before it, where it heard them.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Inheritance {
-    /// The congestion price.
+    /// The congestion price that it last told.
     pub price: f64,
-    /// The epoch.
+    /// How often its contributor set, and those before it, had changed.
     pub epoch: u32,
 }
 
@@ -87,9 +87,9 @@ pub trait Neighbourhood {
 /// The participant that applies the rule.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Standing {
-    /// Who.
+    /// Its id; on a tie the lower one comes first.
     pub id: AgentId,
-    /// Where it is.
+    /// Where it is in the slot that the rule is applied in.
     pub position: Position,
     /// Since when it listens.
     pub listening_since: Instant,

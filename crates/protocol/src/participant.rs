@@ -82,13 +82,13 @@ impl Participant {
         }
     }
 
-    /// Who.
+    /// The id that it was made with; it stays through all roles.
     #[must_use]
     pub fn id(&self) -> AgentId {
         self.id
     }
 
-    /// What it knows.
+    /// The objects that it knows of, from its sensors and from messages.
     #[must_use]
     pub fn listener(&self) -> &Listener {
         &self.listener

@@ -8,14 +8,14 @@
 use alloc::vec::Vec;
 
 use crate::admission::{Admission, AdmissionProblem, Binding, Change, Decision, Rules};
-use crate::demand::associate::Accuracy;
-use crate::demand::select::{DemandProblem, Selection};
+use crate::associate::Accuracy;
 use crate::grid::{Tile, Window};
 use crate::ids::{AgentId, ObjectId};
 use crate::link::LinkQuality;
 use crate::map::RoadMap;
 use crate::messages::{AgentState, Content, ObjectState, PathCell};
 use crate::parameters::Parameters;
+use crate::select::{DemandProblem, Selection};
 use crate::time::Instant;
 
 /// What a host knows when it plans the next cycle. Nothing in it comes from anywhere but decoded messages, own sensing and
@@ -23,11 +23,11 @@ use crate::time::Instant;
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct View<'a> {
-    /// The present.
+    /// The moment of planning, at the end of a cycle.
     pub now: Instant,
-    /// The host.
+    /// Who plans; it is a member of the scope, too.
     pub host: AgentId,
-    /// Its tile.
+    /// The tile that it hosts.
     pub tile: Tile,
     /// Its window of cells; cell numbers below refer to it.
     pub window: &'a Window,
@@ -39,7 +39,7 @@ pub struct View<'a> {
     pub scope: &'a [ScopeMember<'a>],
     /// Objects that are fresh at the host, by ascending id.
     pub objects: &'a [HeldObject],
-    /// All parameters.
+    /// Every number of the protocol, those behind the rules included.
     pub parameters: &'a Parameters,
     /// The beginning of the present cycle.
     pub cycle_start: Instant,
@@ -88,9 +88,9 @@ pub enum Listing {
 /// A decoded report.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LastReport<'a> {
-    /// Who sent it.
+    /// The contributor that sent it.
     pub sender: AgentId,
-    /// When.
+    /// When it was sent.
     pub at: Instant,
     /// When its oldest state was sensed; when it was sent, where it had none.
     pub sensed_at: Instant,
@@ -101,11 +101,11 @@ pub struct LastReport<'a> {
 /// A member of the service scope.
 #[derive(Debug, Clone, Copy)]
 pub struct ScopeMember<'a> {
-    /// Who.
+    /// Its station id; members are in this order.
     pub id: AgentId,
     /// Its last beacon's state.
     pub state: &'a AgentState,
-    /// When that was.
+    /// When that beacon was made.
     pub heard_at: Instant,
     /// Share of its recent beacons that the host decoded.
     pub beacon_share: f64,
@@ -116,7 +116,7 @@ pub struct ScopeMember<'a> {
 /// An object that the host holds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HeldObject {
-    /// Its state.
+    /// Its newest state, from whatever source.
     pub state: ObjectState,
     /// The host senses it, or hears its beacons, itself.
     pub direct: bool,
@@ -127,7 +127,7 @@ pub struct HeldObject {
 /// What a policy wants of the next cycle. The host grants it as far as its bounds allow.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// Who shall report.
+    /// Who shall report in the next cycle.
     pub reporters: Reporters,
     /// What kept the policy from wanting more; the host says so where one of its bounds did.
     pub binding: Binding,

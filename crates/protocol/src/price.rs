@@ -27,7 +27,7 @@ impl Price {
         }
     }
 
-    /// The price now.
+    /// The price after the last update.
     #[must_use]
     pub(crate) fn value(&self) -> f64 {
         self.value

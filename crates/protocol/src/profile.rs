@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::fmt;
 
-use crate::demand::associate::Accuracy;
+use crate::associate::Accuracy;
 use crate::demand::{Demand, DemandOptions};
 use crate::map::RoadMap;
 use crate::parameters::{Handover, Parameters};
@@ -67,7 +67,7 @@ impl Profile {
         }
     }
 
-    /// The letter's protocol.
+    /// The letter's protocol, with the numbers of its table of parameters.
     #[must_use]
     pub fn letter() -> Self {
         Self::letter_with(Parameters::default())
@@ -116,7 +116,7 @@ impl Profile {
         })
     }
 
-    /// Choice by demand.
+    /// Choice by demand with its usual numbers.
     #[must_use]
     pub fn demand() -> Self {
         Self::demand_with(Parameters::default(), DemandOptions::default())

@@ -53,7 +53,7 @@ pub enum Input<'a> {
 pub enum Output {
     /// Send this to everyone in range.
     Transmit(Message),
-    /// For the record.
+    /// Nothing to do: something happened that a log or a test may want to know.
     Event(Event),
     /// Call `handle_input(now, Input::Tick)` at this time, or earlier.
     WakeAt(Instant),
@@ -73,7 +73,7 @@ pub enum Event {
     LeftOffice(Tile),
     /// A host asks this participant to report.
     Admitted {
-        /// By whom.
+        /// The host whose broadcast names this participant.
         host: AgentId,
     },
     /// No host asks this participant to report any longer: removed, or the last lease ran out.

@@ -1,11 +1,12 @@
 //! One host decision as a file: `covey.snapshot/1` in, `covey.decision/1` out.
 //!
 //! [`Snapshot::parse`] reads the JSON of a snapshot and checks every field; its errors name the field, what was found and
-//! what was expected. [`Snapshot::decide`] runs [`Admission`] on it, the code that hosts run. Fields that are not known are
-//! passed over, so a snapshot may carry more than this version reads.
+//! what was expected. [`Snapshot::decide`] runs [`Admission`] on it, the code that hosts run. A key that is not known is
+//! refused, with the nearest known one, and so is a key given twice.
 
-pub(crate) mod parse;
-mod write;
+mod document;
+pub(crate) mod reading;
+mod view;
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -13,13 +14,15 @@ use alloc::vec::Vec;
 use serde::Serialize;
 
 use crate::admission::{
-    Action, Admission, AdmissionCandidate, AdmissionContributor, AdmissionProblem, Airtime,
-    Because, Binding, Ladder, Role, Rules,
+    Admission, AdmissionCandidate, AdmissionContributor, AdmissionProblem, Airtime, Ladder, Role,
+    Rules,
 };
 use crate::grid::Cell;
 use crate::ids::AgentId;
 
-pub use parse::SnapshotError;
+use document::Document;
+
+pub use reading::SnapshotError;
 
 /// The schema that [`Snapshot::parse`] reads.
 pub const SNAPSHOT_SCHEMA: &str = "covey.snapshot/1";
@@ -35,9 +38,9 @@ pub struct Snapshot {
     pub broadcast_base_bytes: f64,
     /// Probability that a receiver decodes a broadcast.
     pub broadcast_delivery: f64,
-    /// The congestion price.
+    /// The congestion price, per unit of airtime.
     pub price: f64,
-    /// The host.
+    /// Who decides; it is none of the agents.
     pub host: AgentId,
     /// Cells the host sees itself; sorted, each once.
     pub host_cells: Vec<Cell>,
@@ -54,9 +57,9 @@ pub struct Snapshot {
 /// A candidate or contributor of a snapshot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Agent {
-    /// Who.
+    /// Its station id; agents are in this order.
     pub id: AgentId,
-    /// As what.
+    /// It might be admitted, or removed.
     pub role: Role,
     /// Cells it sees; sorted, each once.
     pub cells: Vec<Cell>,
@@ -75,7 +78,7 @@ pub struct Agent {
 /// A decision with its reasons; serialises as `covey.decision/1`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Outcome {
-    /// [`DECISION_SCHEMA`].
+    /// Always [`DECISION_SCHEMA`].
     pub schema: &'static str,
     /// The map of the set as given: column, row, m; only m > 0, by row, then column.
     pub map: Vec<(i32, i32, f64)>,
@@ -87,9 +90,9 @@ pub struct Outcome {
     pub changes: Vec<ChangeRow>,
     /// By how much the epoch advances: the number of changes.
     pub epoch_advance: usize,
-    /// The host.
+    /// The id of the host that decided.
     pub host: u64,
-    /// The congestion price.
+    /// The congestion price, per unit of airtime.
     pub price: f64,
     /// Airtime of the set after the changes.
     pub airtime_after: AirtimeRow,
@@ -97,10 +100,10 @@ pub struct Outcome {
     pub binding: &'static str,
 }
 
-/// Airtime, as written.
+/// Airtime of a set of contributors, as a decision is written.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct AirtimeRow {
-    /// T(D) in seconds.
+    /// T(D): airtime of broadcast and reports, in seconds.
     pub seconds: f64,
     /// B(D) / (C T_s).
     pub fraction: f64,
@@ -109,7 +112,7 @@ pub struct AirtimeRow {
 /// A score and its factors, as written.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ScoreRow {
-    /// Who.
+    /// The id of the agent.
     pub id: u64,
     /// `candidate` or `contributor`.
     pub role: &'static str,
@@ -128,9 +131,9 @@ pub struct ScoreRow {
 pub struct FactorRow {
     /// Cells that the agent sees.
     pub visible: f64,
-    /// Their novelty.
+    /// Their summed novelty, 1 - M.
     pub novel: f64,
-    /// Novelty x risk.
+    /// Their summed novelty x risk.
     pub at_risk: f64,
     /// Novelty x risk x timeliness.
     pub in_time: f64,
@@ -141,7 +144,7 @@ pub struct FactorRow {
 pub struct ChangeRow {
     /// `admit` or `remove`.
     pub action: &'static str,
-    /// Who.
+    /// The id of the agent.
     pub id: u64,
     /// `score`, `allowance` or `cycle`.
     pub because: &'static str,
@@ -169,157 +172,62 @@ impl From<Ladder> for FactorRow {
     }
 }
 
-impl Role {
-    /// The name in files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Candidate => "candidate",
-            Self::Contributor => "contributor",
-        }
-    }
-}
-
-impl Action {
-    /// The name in files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Admit => "admit",
-            Self::Remove => "remove",
-        }
-    }
-}
-
-impl Because {
-    /// The name in files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Score => "score",
-            Self::Allowance => "allowance",
-            Self::Cycle => "cycle",
-            Self::Quota => "quota",
-            Self::Scope => "scope",
-        }
-    }
-}
-
-impl Binding {
-    /// The name in files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Nothing => "nothing",
-            Self::Value => "value",
-            Self::Price => "price",
-            Self::Allowance => "allowance",
-            Self::Cycle => "cycle",
-            Self::Quota => "quota",
-        }
-    }
-}
-
 impl Snapshot {
     /// Reads and checks a snapshot.
     ///
     /// # Errors
     /// Anything that is not a snapshot of this schema; the error names the field.
     pub fn parse(json: &str) -> Result<Self, SnapshotError> {
-        parse::snapshot(json)
+        reading::read::<Document>(json, SNAPSHOT_SCHEMA)?.check()
+    }
+
+    /// The snapshot as JSON of schema `covey.snapshot/1`; [`Snapshot::parse`] gives it back.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        reading::text(&Document::of(self))
+    }
+
+    /// The snapshot as a JSON value of schema `covey.snapshot/1`.
+    #[must_use]
+    pub fn to_value(&self) -> serde_json::Value {
+        reading::value(&Document::of(self))
     }
 
     /// Decides, and says why.
     #[must_use]
     pub fn decide(&self) -> Outcome {
         let dense = Dense::of(self);
-        let rules = &self.rules;
-        let cells: Vec<Vec<u32>> = self.agents.iter().map(|a| dense.all(&a.cells)).collect();
-        let without: Vec<Option<Vec<f64>>> = self.agents.iter().map(Agent::own_prior).collect();
-        let host_cells = dense.all(&self.host_cells);
-        let overheard = dense.all(&self.overheard);
-        let mut prior = alloc::vec![0.0; dense.cells.len()];
-        for &(cell, m) in &self.prior {
-            prior[dense.at(cell) as usize] = m;
-        }
-        let mut rho = alloc::vec![0.0; dense.cells.len()];
-        let mut deadline_s = rho.clone();
-        for &(cell, risk, deadline) in &self.risk {
-            rho[dense.at(cell) as usize] = risk;
-            deadline_s[dense.at(cell) as usize] = deadline;
-        }
-        let mut contributors = Vec::new();
-        let mut candidates = Vec::new();
-        for (at, agent) in self.agents.iter().enumerate() {
-            match agent.role {
-                Role::Contributor => contributors.push(AdmissionContributor {
-                    id: agent.id,
-                    cells: &cells[at],
-                    decoded: agent.decoded,
-                    decoded_fraction: agent.decoded_fraction,
-                    report_bytes: agent.report_bytes,
-                    broadcast_bytes: agent.broadcast_bytes,
-                    prior_without: without[at].as_deref(),
-                }),
-                Role::Candidate => candidates.push(AdmissionCandidate {
-                    id: agent.id,
-                    cells: &cells[at],
-                    decoded_fraction: agent.decoded_fraction,
-                    report_bytes: agent.report_bytes,
-                    broadcast_bytes: agent.broadcast_bytes,
-                }),
-            }
-        }
+        let (contributors, candidates) = dense.agents(self);
         let problem = AdmissionProblem {
             price: self.price,
             broadcast_base_bytes: self.broadcast_base_bytes,
             broadcast_delivery: self.broadcast_delivery,
-            prior: &prior,
-            rho: &rho,
-            deadline_s: &deadline_s,
-            host_cells: &host_cells,
-            overheard: &overheard,
+            prior: &dense.prior,
+            rho: &dense.rho,
+            deadline_s: &dense.deadline_s,
+            host_cells: &dense.host_cells,
+            overheard: &dense.overheard,
             contributors: &contributors,
             candidates: &candidates,
         };
         let mut admission = Admission::new();
-        let decision = admission.decide(rules, &problem);
-
-        let mut scores: Vec<ScoreRow> = admission
-            .scores()
-            .iter()
-            .enumerate()
-            .map(|(at, score)| ScoreRow {
-                id: score.id.0,
-                role: score.role.name(),
-                value: score.value,
-                airtime: score.airtime,
-                score: score.score,
-                factors: admission.ladder(rules, &problem, at).into(),
-            })
-            .collect();
-        scores.sort_unstable_by_key(|row| row.id);
+        let decision = admission.decide(&self.rules, &problem);
+        let held = dense.cells.iter().zip(admission.map());
+        let changes = decision.changes.iter().map(|change| ChangeRow {
+            action: change.action.name(),
+            id: change.id.0,
+            because: change.because.name(),
+            score: change.score,
+        });
         Outcome {
             schema: DECISION_SCHEMA,
-            map: dense
-                .cells
-                .iter()
-                .zip(admission.map())
+            map: held
                 .filter(|&(_, &m)| m > 0.0)
                 .map(|(cell, &m)| (cell.ix, cell.iy, m))
                 .collect(),
             airtime: decision.airtime.into(),
-            scores,
-            changes: decision
-                .changes
-                .iter()
-                .map(|change| ChangeRow {
-                    action: change.action.name(),
-                    id: change.id.0,
-                    because: change.because.name(),
-                    score: change.score,
-                })
-                .collect(),
+            scores: score_rows(&admission, &self.rules, &problem),
+            changes: changes.collect(),
             epoch_advance: decision.changes.len(),
             host: self.host.0,
             price: self.price,
@@ -327,6 +235,26 @@ impl Snapshot {
             binding: decision.binding.name(),
         }
     }
+}
+
+/// What everyone was worth, and why, by ascending id.
+fn score_rows(
+    admission: &Admission,
+    rules: &Rules,
+    problem: &AdmissionProblem<'_>,
+) -> Vec<ScoreRow> {
+    let scores = admission.scores().iter().enumerate();
+    let rows = scores.map(|(at, score)| ScoreRow {
+        id: score.id.0,
+        role: score.role.name(),
+        value: score.value,
+        airtime: score.airtime,
+        score: score.score,
+        factors: admission.ladder(rules, problem, at).into(),
+    });
+    let mut rows: Vec<ScoreRow> = rows.collect();
+    rows.sort_unstable_by_key(|row| row.id);
+    rows
 }
 
 impl Outcome {
@@ -375,9 +303,18 @@ impl Agent {
     }
 }
 
-/// The cells of a snapshot, numbered in scan order.
+/// A snapshot over cells numbered in scan order.
 struct Dense {
     cells: Vec<Cell>,
+    prior: Vec<f64>,
+    rho: Vec<f64>,
+    deadline_s: Vec<f64>,
+    host_cells: Vec<u32>,
+    overheard: Vec<u32>,
+    /// What each agent sees.
+    seen: Vec<Vec<u32>>,
+    /// Each agent's leave-one-out prior on those cells.
+    without: Vec<Option<Vec<f64>>>,
 }
 
 impl Dense {
@@ -393,16 +330,57 @@ impl Dense {
             .collect();
         cells.sort_unstable();
         cells.dedup();
-        Self { cells }
+        // All cells are among them.
+        let at = |cell: Cell| cells.binary_search(&cell).unwrap_or_else(|at| at);
+        let all = |cells: &[Cell]| cells.iter().map(|&cell| at(cell) as u32).collect();
+        let mut prior = alloc::vec![0.0; cells.len()];
+        for &(cell, m) in &snapshot.prior {
+            prior[at(cell)] = m;
+        }
+        let mut rho = alloc::vec![0.0; cells.len()];
+        let mut deadline_s = rho.clone();
+        for &(cell, risk, deadline) in &snapshot.risk {
+            rho[at(cell)] = risk;
+            deadline_s[at(cell)] = deadline;
+        }
+        Self {
+            prior,
+            rho,
+            deadline_s,
+            host_cells: all(&snapshot.host_cells),
+            overheard: all(&snapshot.overheard),
+            seen: snapshot.agents.iter().map(|a| all(&a.cells)).collect(),
+            without: snapshot.agents.iter().map(Agent::own_prior).collect(),
+            cells,
+        }
     }
 
-    /// The number of a cell of the snapshot.
-    fn at(&self, cell: Cell) -> u32 {
-        let at = self.cells.binary_search(&cell).unwrap_or_else(|at| at);
-        at as u32
-    }
-
-    fn all(&self, cells: &[Cell]) -> Vec<u32> {
-        cells.iter().map(|&cell| self.at(cell)).collect()
+    /// Contributors and candidates, each by ascending id.
+    fn agents(
+        &self,
+        snapshot: &Snapshot,
+    ) -> (Vec<AdmissionContributor<'_>>, Vec<AdmissionCandidate<'_>>) {
+        let (mut contributors, mut candidates) = (Vec::new(), Vec::new());
+        for (at, agent) in snapshot.agents.iter().enumerate() {
+            match agent.role {
+                Role::Contributor => contributors.push(AdmissionContributor {
+                    id: agent.id,
+                    cells: &self.seen[at],
+                    decoded: agent.decoded,
+                    decoded_fraction: agent.decoded_fraction,
+                    report_bytes: agent.report_bytes,
+                    broadcast_bytes: agent.broadcast_bytes,
+                    prior_without: self.without[at].as_deref(),
+                }),
+                Role::Candidate => candidates.push(AdmissionCandidate {
+                    id: agent.id,
+                    cells: &self.seen[at],
+                    decoded_fraction: agent.decoded_fraction,
+                    report_bytes: agent.report_bytes,
+                    broadcast_bytes: agent.broadcast_bytes,
+                }),
+            }
+        }
+        (contributors, candidates)
     }
 }

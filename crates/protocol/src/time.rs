@@ -15,7 +15,7 @@ pub struct Instant(i64);
 pub struct Duration(i64);
 
 impl Instant {
-    /// The epoch.
+    /// The beginning of time: whatever the caller counts from.
     pub const ZERO: Self = Self(0);
 
     /// From microseconds since the epoch.
@@ -65,13 +65,13 @@ impl Duration {
     /// No time at all.
     pub const ZERO: Self = Self(0);
 
-    /// From microseconds.
+    /// A duration of so many microseconds.
     #[must_use]
     pub const fn from_micros(micros: i64) -> Self {
         Self(micros)
     }
 
-    /// From milliseconds.
+    /// A duration of so many milliseconds.
     #[must_use]
     pub const fn from_millis(millis: i64) -> Self {
         Self(millis.saturating_mul(1_000))
@@ -84,13 +84,13 @@ impl Duration {
         Self(libm::round(seconds * 1e6) as i64)
     }
 
-    /// Microseconds.
+    /// The whole duration in microseconds, which is exact.
     #[must_use]
     pub const fn micros(self) -> i64 {
         self.0
     }
 
-    /// Seconds.
+    /// The whole duration in seconds, for formulas.
     #[must_use]
     pub const fn seconds(self) -> f64 {
         self.0 as f64 * 1e-6

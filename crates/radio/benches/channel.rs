@@ -1,8 +1,8 @@
-//! Cost of draws, links and receptions.
+//! Cost of links and receptions.
 
 use std::hint::black_box;
 
-use covey_radio::draw::{Draws, Purpose};
+use covey_draws::{Draws, Purpose};
 use covey_radio::{
     Channel, FadingDraws, LANES, LaneReception, LaneRow, LinkGeometry, LinkState, PairFading,
     PairLink, Reception,
@@ -35,34 +35,6 @@ fn geometry(n: u32, moved_m: f64) -> LinkGeometry {
         antennas_m: [1.6, 1.6],
         state,
     }
-}
-
-fn draws(c: &mut Criterion) {
-    let mut group = c.benchmark_group("draw");
-    let receivers = receivers(0);
-    let mut units = vec![0.0; receivers.len()];
-    group.throughput(Throughput::Elements(u64::from(RECEIVERS)));
-    let addressed = Draws::new(1, Purpose::RECEPTION, 0, 7);
-    group.bench_function("splitmix", |b| {
-        b.iter(|| addressed.fill_units(black_box(3), &receivers, &mut units));
-    });
-    group.bench_function("philox", |b| {
-        b.iter(|| {
-            let sender = black_box(3);
-            for (unit, receiver) in units.iter_mut().zip(&receivers) {
-                let words = rand_philox::philox4x32_10([sender, *receiver, 7, 1], [1, 0]);
-                *unit = rand_philox::u32_to_unit_f32(words[0]);
-            }
-        });
-    });
-    group.bench_function("normal", |b| {
-        b.iter(|| {
-            (0..RECEIVERS)
-                .map(|n| addressed.at(black_box(3), n).normal())
-                .sum::<f64>()
-        });
-    });
-    group.finish();
 }
 
 fn links(c: &mut Criterion) {
@@ -137,7 +109,7 @@ fn receptions(c: &mut Criterion) {
         let mut received = vec![false; RECEIVERS as usize];
         b.iter(|| {
             step += 1;
-            let draws = Draws::new(1, Purpose::RECEPTION, 0, step);
+            let draws = Draws::new(1, Purpose::Reception, 0, step);
             for (sender, receivers) in senders.iter().enumerate() {
                 draws.fill_units(sender as u32, receivers, &mut units);
                 one.draw(receivers, &links, &units, &mut received);
@@ -150,7 +122,7 @@ fn receptions(c: &mut Criterion) {
         let mut received = vec![0; RECEIVERS as usize];
         b.iter(|| {
             step += 1;
-            let draws = Draws::new(1, Purpose::RECEPTION, 0, step);
+            let draws = Draws::new(1, Purpose::Reception, 0, step);
             for (sender, receivers) in senders.iter().enumerate() {
                 draws.fill_units(sender as u32, receivers, &mut units);
                 many.draw(receivers, &links, &units, &mut received);
@@ -163,5 +135,5 @@ fn receptions(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, draws, links, receptions);
+criterion_group!(benches, links, receptions);
 criterion_main!(benches);

@@ -53,6 +53,13 @@ fn figure(channel: &Channel) -> String {
          aria-label=\"Delivery over distance for three link states and five loads\">\n\
          <rect width=\"{width}\" height=\"{height}\" fill=\"white\"/>\n"
     );
+    labels(&mut svg);
+    curves(&mut svg, channel);
+    svg + "</svg>\n"
+}
+
+/// Titles, axes' numbers and the key.
+fn labels(svg: &mut String) {
     let mut text = |x: f64, y: f64, anchor: &str, more: &str, content: &str| {
         let _ = writeln!(
             svg,
@@ -109,7 +116,10 @@ fn figure(channel: &Channel) -> String {
             &format!("{share:.1}"),
         );
     }
+}
 
+/// Grids, ranges and delivery over distance, a panel for each state.
+fn curves(svg: &mut String, channel: &Channel) {
     let mut line = |points: &str, colour: &str, stroke: &str, dashes: &str| {
         let _ = writeln!(
             svg,
@@ -169,5 +179,4 @@ fn figure(channel: &Channel) -> String {
             line(points.trim_end(), colour, "2", dashes);
         }
     }
-    svg + "</svg>\n"
 }

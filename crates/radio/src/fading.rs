@@ -1,8 +1,8 @@
 //! What changes slowly on a link: shadowing and blockage.
 
-use crate::draw::{Draws, Purpose};
 use crate::link::{Blockage, Channel, LinkState};
 use crate::reception::PairLink;
+use covey_draws::{Draws, Purpose};
 
 /// Where the two ends of a link are.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,8 +26,8 @@ impl FadingDraws {
     /// The draws of this step in the run with this seed.
     pub const fn new(seed: u64, step: u64) -> Self {
         Self {
-            shadowing: Draws::new(seed, Purpose::SHADOWING, 0, step),
-            blockage: Draws::new(seed, Purpose::BLOCKAGE, 0, step),
+            shadowing: Draws::new(seed, Purpose::Shadowing, 0, step),
+            blockage: Draws::new(seed, Purpose::Blockage, 0, step),
         }
     }
 }

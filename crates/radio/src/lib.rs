@@ -17,7 +17,7 @@
 //!    [`Reception`], or [`LaneReception`] for up to 16 policies at once, draws who receives.
 //!
 //! # Guarantees
-//! - All randomness is [addressed](draw): same inputs, same results, in any order, on any number
+//! - All randomness is [addressed](covey_draws): same inputs, same results, in any order, on any number
 //!   of threads. Transcendental functions come from `libm`, so also on any machine.
 //! - A message is received iff `u < p` with one `u` per (sender, receiver, step, class): a smaller
 //!   probability never turns a loss into a success.
@@ -32,7 +32,6 @@
 //! assert!((link.collision_loss - 0.042).abs() < 0.0005);
 //! ```
 
-pub mod draw;
 mod fading;
 mod link;
 mod load;
@@ -47,4 +46,4 @@ pub use parameters::{
     BlockErrorCurve, BusyRatio, ChannelParameters, CollisionLaw, CollisionTable, LinkKind,
     ParameterError, UnknownName,
 };
-pub use reception::{CollisionRow, LANES, LaneReception, LaneRow, PairLink, Reception};
+pub use reception::{CollisionRow, LANES, LaneReception, LaneRow, Number, PairLink, Reception};

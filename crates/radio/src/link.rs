@@ -133,7 +133,7 @@ impl Channel {
         }
     }
 
-    /// The parameters.
+    /// What this channel was made from.
     pub fn parameters(&self) -> &ChannelParameters {
         &self.parameters
     }

@@ -10,11 +10,11 @@ pub struct Offer {
     pub sender: u32,
     /// The sender's tile.
     pub tile: u32,
-    /// Message class.
+    /// Messages of a class are drawn apart from others.
     pub class: u8,
     /// Size, bytes.
     pub bytes: u32,
-    /// Uniform draw of (sender, step, class) with [`Purpose::THINNING`](crate::draw::Purpose::THINNING).
+    /// Uniform draw of (sender, step, class) with [`Purpose::Thinning`](covey_draws::Purpose::Thinning).
     pub unit: f32,
 }
 
@@ -221,7 +221,7 @@ impl LoadMeter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::draw::{Draws, Purpose};
+    use covey_draws::{Draws, Purpose};
 
     const CAPACITY: f64 = 242_000.0;
 
@@ -235,7 +235,7 @@ mod tests {
 
     /// `n` offers of 121 B to tile 0.
     fn offers(step: u64, n: u32) -> Vec<Offer> {
-        let draws = Draws::new(1, Purpose::THINNING, 0, step);
+        let draws = Draws::new(1, Purpose::Thinning, 0, step);
         (0..n)
             .map(|sender| {
                 let unit = draws.at(sender, sender).unit();

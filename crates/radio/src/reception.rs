@@ -99,28 +99,41 @@ impl LaneRow {
     }
 }
 
+/// A number of a vehicle or a tile by which arrays go: plain, or a type of the caller's own.
+pub trait Number: Copy {
+    /// As an index.
+    fn index(self) -> usize;
+}
+
+impl Number for u32 {
+    #[inline]
+    fn index(self) -> usize {
+        self as usize
+    }
+}
+
 /// The receiving side of one policy in one step.
 #[derive(Clone, Copy, Debug)]
-pub struct Reception<'a> {
+pub struct Reception<'a, T = u32> {
     /// Collision row by tile.
     pub rows: &'a [CollisionRow],
     /// Tile by vehicle.
-    pub tile_of: &'a [u32],
+    pub tile_of: &'a [T],
     /// Probability of listening by vehicle: 1 less half-duplex loss.
     pub listening: &'a [f32],
 }
 
-impl Reception<'_> {
+impl<T: Number> Reception<'_, T> {
     /// Draws which of the receivers get one message.
     ///
-    /// `links` and `units` (from [`Draws::fill_units`](crate::draw::Draws::fill_units)) go with
+    /// `links` and `units` (from [`Draws::fill_units`](covey_draws::Draws::fill_units)) go with
     /// `receivers` one by one; `received` is written as far as all of them reach.
     ///
     /// # Panics
     /// If a receiver or its tile has no entry.
-    pub fn draw(
+    pub fn draw<V: Number>(
         &self,
-        receivers: &[u32],
+        receivers: &[V],
         links: &[PairLink],
         units: &[f32],
         received: &mut [bool],
@@ -128,8 +141,8 @@ impl Reception<'_> {
         for (((received, receiver), link), unit) in
             received.iter_mut().zip(receivers).zip(links).zip(units)
         {
-            let receiver = *receiver as usize;
-            let row = &self.rows[self.tile_of[receiver] as usize];
+            let receiver = receiver.index();
+            let row = &self.rows[self.tile_of[receiver].index()];
             *received = *unit < link.delivery(row, self.listening[receiver]);
         }
     }
@@ -137,27 +150,33 @@ impl Reception<'_> {
 
 /// The receiving side of up to [`LANES`] policies in one step.
 #[derive(Clone, Copy, Debug)]
-pub struct LaneReception<'a> {
+pub struct LaneReception<'a, T = u32> {
     /// Collision rows by tile.
     pub rows: &'a [LaneRow],
     /// Tile by vehicle.
-    pub tile_of: &'a [u32],
+    pub tile_of: &'a [T],
     /// Probability of listening by vehicle and lane.
     pub listening: &'a [[f32; LANES]],
 }
 
-impl LaneReception<'_> {
+impl<T: Number> LaneReception<'_, T> {
     /// Draws which of the receivers get one message, bit `n` of `received` for the policy in lane
     /// `n`; otherwise as [`Reception::draw`].
     ///
     /// # Panics
     /// If a receiver or its tile has no entry.
-    pub fn draw(&self, receivers: &[u32], links: &[PairLink], units: &[f32], received: &mut [u16]) {
+    pub fn draw<V: Number>(
+        &self,
+        receivers: &[V],
+        links: &[PairLink],
+        units: &[f32],
+        received: &mut [u16],
+    ) {
         for (((received, receiver), link), unit) in
             received.iter_mut().zip(receivers).zip(links).zip(units)
         {
-            let receiver = *receiver as usize;
-            let rows = &self.rows[self.tile_of[receiver] as usize].0;
+            let receiver = receiver.index();
+            let rows = &self.rows[self.tile_of[receiver].index()].0;
             let [near, far] = [&rows[link.knot()], &rows[link.knot() + 1]];
             let listening = &self.listening[receiver];
             let mut bits = 0;

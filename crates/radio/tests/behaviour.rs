@@ -1,6 +1,6 @@
 //! What simulations rely on: order, monotonicity, statistics, and no panic on any input.
 
-use covey_radio::draw::{Draws, Purpose};
+use covey_draws::{Draws, Purpose};
 use covey_radio::{
     Blockage, Channel, ChannelParameters, FadingDraws, LANES, LaneReception, LaneRow, LinkGeometry,
     LinkKind, LinkState, PairFading, PairLink, Reception,
@@ -236,7 +236,7 @@ fn lanes_agree_with_single_policies() {
         listening: &lane_listening,
     };
     let mut units = vec![0.0; receivers.len()];
-    Draws::new(9, Purpose::RECEPTION, 0, 4).fill_units(999, &receivers, &mut units);
+    Draws::new(9, Purpose::Reception, 0, 4).fill_units(999, &receivers, &mut units);
     let mut masks = vec![0; receivers.len()];
     many.draw(&receivers, &links, &units, &mut masks);
     let mut total = 0;
@@ -286,7 +286,7 @@ proptest! {
     ) {
         let channel = Channel::default();
         let link = first(&channel, seed, &geometry(d, LinkState::Los));
-        let unit = Draws::new(seed, Purpose::RECEPTION, 0, 0).at(0, 1).unit();
+        let unit = Draws::new(seed, Purpose::Reception, 0, 0).at(0, 1).unit();
         let [idle, busy] = [load, load + more].map(|l| link.delivery(&channel.row(l), listening));
         prop_assert!(busy <= idle);
         prop_assert!(unit >= busy || unit < idle);

@@ -28,7 +28,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         measure_s: measure.parse()?,
         ..RunOptions::default()
     };
-    let mut recorder = Recorder::create(Path::new(out), &prepared, &arms, seed, &options)?;
+    let headers = arms.iter().map(Arm::header).collect();
+    let mut recorder =
+        Recorder::create(Path::new(out), &prepared, headers, seed, options.warmup_s)?;
     let result = simulate(
         &prepared,
         &mut traffic,

@@ -4,7 +4,7 @@
 
 #![allow(clippy::print_stdout)]
 
-use covey_simulator::{Arm, Nobody, Prepared, RunOptions, Scenario, simulate};
+use covey_simulator::{Arm, Arms, Nobody, Prepared, RunOptions, Scenario, simulate};
 use covey_traffic::builtin::Builtin;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         chosen.push(arm.parse::<Arm>()?);
     }
     if chosen.is_empty() {
-        chosen = Arm::letter();
+        chosen = Arms::builtin().letter();
     }
     let scenario = Scenario::read(std::path::Path::new(file))?;
     let prepared = Prepared::new(&scenario)?;

@@ -7,11 +7,10 @@ use covey_protocol::messages::{Message, ObjectState};
 use covey_protocol::{AgentId, Input, Instant, ObjectId, Parameters};
 use covey_world::VehicleState;
 
-use crate::metric::{Knowledge, age_us};
-use crate::observe::{Nobody, Observer};
+use crate::measure::{Knowledge, Nobody, Observer, age_us};
 use crate::run::Run;
 use crate::support::{Script, arms, car, crowded_junction, scenario, seconds, traffic};
-use crate::{Contender, FrameSource, Prepared, RunOptions, SeedOutcome};
+use crate::{FrameSource, Prepared, RunOptions, SeedOutcome};
 
 /// A listener for every arm and vehicle, fed with what the channel delivers.
 struct Ears {
@@ -45,22 +44,18 @@ impl Observer for Ears {
     }
 }
 
-fn contenders(names: &[&str]) -> Vec<Contender> {
-    arms(names).into_iter().map(Contender::from).collect()
-}
-
 /// Runs step by step and compares after each; gives how many states were compared, and how many of them were known.
 fn compare(prepared: &Prepared, traffic: &mut dyn FrameSource, options: &RunOptions) -> [u64; 2] {
     let names = ["cam-only", "cpm-rmr", "proposed@0.4", "random-redraw@0.8"];
-    let mut run = Run::new(prepared, &contenders(&names), 41, options, None).unwrap();
+    let mut run = Run::new(prepared, &arms(&names), 41, options, None).unwrap();
     let mut ears = Ears {
         parameters: prepared.scenario.protocol.clone(),
         listeners: BTreeMap::new(),
     };
     let mut compared = [0; 2];
-    for step in 0..run.steps {
+    for step in run.steps() {
         run.step(step, traffic, &mut ears).unwrap();
-        let shared = &run.shared;
+        let world = &run.world;
         let part = &run.parts[0];
         for (number, arm) in part.arms.iter().enumerate() {
             let knowledge = Knowledge {
@@ -69,43 +64,44 @@ fn compare(prepared: &Prepared, traffic: &mut dyn FrameSource, options: &RunOpti
                 told: &arm.told,
                 oracle: false,
             };
-            for &receiver in &shared.participants {
-                let listener = ears.of(number, shared.slots.id(receiver));
-                if shared.is_sensing() {
-                    let seen = shared.seen.of(receiver).iter();
-                    let objects: Vec<ObjectState> =
-                        seen.map(|&object| shared.object(object, step)).collect();
+            for &receiver in world.road.participants() {
+                let listener = ears.of(number, world.road.id(receiver));
+                if world.is_sensing() {
+                    let seen = world.sights.seen.of(receiver).iter();
+                    let objects: Vec<ObjectState> = seen
+                        .map(|&object| world.perceived(receiver, object))
+                        .collect();
                     let input = Input::Sensed {
                         objects: &objects,
                         cells: &[],
                     };
-                    listener.handle_input(shared.now(), input);
+                    listener.handle_input(world.now(), input);
                 }
-                listener.handle_input(shared.now(), Input::Tick);
-                for &object in &shared.places {
+                listener.handle_input(world.now(), Input::Tick);
+                for &object in world.road.present() {
                     if object == receiver {
                         continue;
                     }
-                    let told = knowledge.told(shared, object, receiver);
-                    let newest = told.max(shared.sensed.at(object, receiver));
-                    let id = shared.slots.id(object);
+                    let told = knowledge.told(world, object, receiver);
+                    let newest = told.max(world.sights.sensed.at(object, receiver));
+                    let id = world.road.id(object);
                     let age = listener.age(ObjectId(u64::from(id)));
                     assert_eq!(
-                        age_us(shared, newest),
+                        age_us(world, newest),
                         age.map(covey_protocol::Duration::micros),
-                        "step {step}, {}, vehicle {} of {id}",
+                        "step {step:?}, {}, vehicle {} of {id}",
                         names[number],
-                        shared.slots.id(receiver),
+                        world.road.id(receiver),
                     );
                     compared[0] += 1;
                     compared[1] += u64::from(age.is_some());
                     // Nobody is told of what no participant sensed, or of a later time than that.
-                    let itself = if shared.participant[object as usize] {
-                        shared.stamp(step)
+                    let itself = if world.road.participates(object) {
+                        world.time.stamp(step)
                     } else {
                         0
                     };
-                    assert!(told <= itself.max(shared.sensed_by_any[object as usize]));
+                    assert!(told <= itself.max(world.sights.by_any(object)));
                 }
             }
         }
@@ -165,10 +161,10 @@ fn a_new_origin_of_stamps_changes_nothing() {
     scenario.unequipped = vec![1, 5];
     scenario.evaluation.sample_one_in = 1;
     let prepared = Prepared::new(&scenario).unwrap();
-    let contenders = contenders(&["cam-only", "cpm-etsi", "cpm-rmr", "proposed@0.4", "oracle"]);
+    let arms = arms(&["cam-only", "cpm-etsi", "cpm-rmr", "proposed@0.4", "oracle"]);
     let outcome = |rebase_at: u32| {
-        let mut run = Run::new(&prepared, &contenders, 1, &seconds(2.0, 18.0), None).unwrap();
-        run.shared.rebase_at = rebase_at;
+        let mut run = Run::new(&prepared, &arms, 1, &seconds(2.0, 18.0), None).unwrap();
+        run.world.time.rebase_after(rebase_at);
         let mut still = Script::new(|step| Some(standing(&prepared, step)));
         text(&run.finish(&mut still, &mut Nobody).unwrap())
     };

@@ -9,34 +9,26 @@
 //! broadcasts, the host rule and everything that a participant computes go by estimates. Draws are addressed by seed,
 //! vehicle and step, so that errors do not depend on what arms do.
 
+use covey_draws::{Draws, Purpose};
+use covey_parameters::parameters;
 use covey_protocol::Position;
-use covey_radio::draw::{Draws, Purpose};
 use serde::{Deserialize, Serialize};
 
-use crate::prepared::STEP_S;
+/// Seconds of a step.
+const STEP_S: f64 = covey_traffic::STEP_US as f64 * 1e-6;
 
-const OWN: Purpose = Purpose::custom(3);
-const SENSOR: Purpose = Purpose::custom(4);
-
-/// Errors of positions. All default to none.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Errors {
-    /// Standard deviation of everyone's own position, per axis, in metres. Default 0.
-    pub position_error_m: f64,
-    /// Time in which the correlation of that error falls to 1/e, in seconds. Default 20.
-    pub position_correlation_s: f64,
-    /// Standard deviation of where a sensor sees an object, per axis, in metres, new with every look. Default 0.
-    pub object_error_m: f64,
-}
-
-impl Default for Errors {
-    fn default() -> Self {
-        Self {
-            position_error_m: 0.0,
-            position_correlation_s: 20.0,
-            object_error_m: 0.0,
-        }
+parameters! {
+    /// Errors of positions. All default to none.
+    #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct Errors {
+        /// Standard deviation of everyone's own position, per axis.
+        position_error_m: f64 = 0.0, unit "m", range at_least(0.0).at_most(20.0), source "docs/readings.md, errors of positions";
+        /// Time in which the correlation of that error falls to 1/e.
+        position_correlation_s: f64 = 20.0, unit "s", range at_least(0.0).at_most(1e6),
+            source "docs/readings.md, errors of positions";
+        /// Standard deviation of where a sensor sees an object, per axis, new with every look.
+        object_error_m: f64 = 0.0, unit "m", range at_least(0.0).at_most(20.0), source "docs/readings.md, errors of positions";
     }
 }
 
@@ -58,7 +50,7 @@ impl Errors {
         if self.position_error_m <= 0.0 {
             return [0.0; 2];
         }
-        let draws = Draws::new(seed, OWN, 0, u64::from(step));
+        let draws = Draws::new(seed, Purpose::OwnPosition, 0, u64::from(step));
         let news = [0, 1].map(|axis| self.position_error_m * draws.at(vehicle, axis).normal());
         match before {
             None => news,
@@ -82,7 +74,7 @@ impl Errors {
         let mut off = own;
         if self.object_error_m > 0.0 {
             for (axis, off) in (0u8..).zip(&mut off) {
-                let draws = Draws::new(seed, SENSOR, axis, u64::from(step));
+                let draws = Draws::new(seed, Purpose::SensedPosition, axis, u64::from(step));
                 *off += self.object_error_m * draws.at(observer, object).normal();
             }
         }

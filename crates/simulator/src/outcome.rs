@@ -1,5 +1,6 @@
 //! What a run says in the end: counts, not opinions. Ratios are formed by whoever reads them.
 
+pub use covey_protocol::admission::Binding;
 use serde::{Deserialize, Serialize};
 
 /// Distance bins of the reception statistics, 25 m each, from 0 m on.
@@ -71,6 +72,33 @@ pub struct Misses {
     pub seen_by_nobody: u64,
 }
 
+impl Misses {
+    /// The misses of another run, count by count.
+    pub fn add(&mut self, other: &Self) {
+        // Taken apart, so that a new count cannot be forgotten here.
+        let Self {
+            equipped_stale,
+            equipped_unknown,
+            unequipped_stale,
+            unequipped_unknown,
+            behind_building,
+            behind_vehicle,
+            out_of_range,
+            ahead,
+            seen_by_nobody,
+        } = other;
+        self.equipped_stale += equipped_stale;
+        self.equipped_unknown += equipped_unknown;
+        self.unequipped_stale += unequipped_stale;
+        self.unequipped_unknown += unequipped_unknown;
+        self.behind_building += behind_building;
+        self.behind_vehicle += behind_vehicle;
+        self.out_of_range += out_of_range;
+        self.ahead += ahead;
+        self.seen_by_nobody += seen_by_nobody;
+    }
+}
+
 /// What one message class did on the air. Every (message, receiver in range) pair is in exactly one of the last three.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Traffic {
@@ -92,9 +120,9 @@ pub struct Traffic {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Outcome {
-    /// The arm's name.
+    /// The arm's name, with its allowance.
     pub arm: String,
-    /// The seed.
+    /// What all random draws of the run begin with.
     pub seed: u64,
     /// Over participants: the letter's primary metric.
     pub deficit: Deficit,
@@ -164,7 +192,7 @@ pub struct CycleRow {
     pub participants: u32,
     /// The host, if any.
     pub host: Option<u64>,
-    /// Its epoch.
+    /// How many changes of its set the host counts; 0 without a host.
     pub epoch: u32,
     /// Contributors, the host not counted.
     pub contributors: u32,
@@ -182,29 +210,11 @@ pub struct CycleRow {
     pub deficit: Deficit,
 }
 
-/// What bound a host's decision, in the order of [`Outcome::binding`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Binding {
-    /// Nothing: no candidate was left.
-    Nothing,
-    /// No candidate is worth its place even for free.
-    Value,
-    /// A candidate would have been worth its place at price 0.
-    Price,
-    /// The allowance.
-    Allowance,
-    /// The cycle's time.
-    Cycle,
-    /// The quota of changes.
-    Quota,
-}
-
 /// What all arms of a seed share.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SharedOutcome {
-    /// The seed.
+    /// What all random draws of the run begin with.
     pub seed: u64,
     /// Distinct vehicles present in the measured window.
     pub vehicles: u64,
@@ -232,6 +242,31 @@ pub struct Timing {
     pub beacons_s: f64,
     /// Reports, hosts and awareness of all arms.
     pub arms_s: f64,
-    /// The metric.
+    /// Comparing what is relevant with what is known, in all arms.
     pub metric_s: f64,
+}
+
+impl Timing {
+    /// Every phase by name with its seconds, in the order of the work.
+    #[must_use]
+    pub fn phases(&self) -> [(&'static str, f64); 7] {
+        let Self {
+            traffic_s,
+            sight_s,
+            links_s,
+            paths_s,
+            beacons_s,
+            arms_s,
+            metric_s,
+        } = *self;
+        [
+            ("traffic", traffic_s),
+            ("sight", sight_s),
+            ("links", links_s),
+            ("paths", paths_s),
+            ("beacons", beacons_s),
+            ("arms", arms_s),
+            ("metric", metric_s),
+        ]
+    }
 }

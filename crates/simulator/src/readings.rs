@@ -1,62 +1,52 @@
 //! The readings that only the evaluation needs: what participants sense, what is relevant, what messages weigh.
 
+use covey_parameters::{choices, choices_by_name, parameters};
 use covey_radio::ChannelParameters;
 use covey_world::paths::{ReactionDeadline, RelativeSpeed, RelevanceParameters, RelevanceRule};
 use covey_world::sight::{CellRule, ObjectRule, SensorHeight, SightOptions};
 use serde::{Deserialize, Serialize};
 
-/// Sensors.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Sensing {
-    /// How far a sensor sees, in metres. Default 150; letter, table of parameters.
-    pub range_m: f64,
-    /// How high it sits above the roof, in metres. Default 0.1; reading 5.
-    pub above_roof_m: f64,
-    /// How high it sits above the ground, in metres, whatever the vehicle; takes the place of `above_roof_m`. Reading 5.
-    pub above_ground_m: Option<f64>,
-    /// When an object counts as seen. Default `centre`; reading 5.
-    pub object: ObjectPoints,
-    /// When a cell counts as seen. Default `centre`; reading 6.
-    pub cell: CellPoints,
-    /// Height of a cell's points above the ground, in metres. Default 0.5; reading 6.
-    pub cell_height_m: f64,
+parameters! {
+    /// Sensors.
+    #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct Sensing {
+        /// How far a sensor sees.
+        range_m: f64 = 150.0, unit "m", range at_least(0.0).at_most(1_000.0), source "letter, table I; TR 103 562";
+        /// How high it sits above the roof.
+        above_roof_m: f64 = 0.1, unit "m", range at_least(0.0).at_most(100.0), source "reading 5";
+        /// How high it sits above the ground, whatever the vehicle; takes the place of `above_roof_m`.
+        above_ground_m: Option<f64> = None, unit "m", range at_least(0.0).at_most(100.0), source "reading 5";
+        /// When an object counts as seen.
+        object: ObjectPoints = ObjectPoints::Centre, source "reading 5";
+        /// When a cell counts as seen.
+        cell: CellPoints = CellPoints::Centre, source "reading 6";
+        /// Height of a cell's points above the ground.
+        cell_height_m: f64 = 0.5, unit "m", range at_least(0.0).at_most(100.0), source "reading 6";
+    }
 }
 
-/// Which points of an object have to be seen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ObjectPoints {
-    /// The centre.
-    #[default]
-    Centre,
-    /// At least one corner.
-    AnyCorner,
-    /// All corners.
-    AllCorners,
+choices! {
+    /// Which points of an object have to be seen.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum ObjectPoints {
+        /// Its centre, at half its height.
+        Centre = "centre",
+        /// At least one corner.
+        AnyCorner = "any-corner",
+        /// All corners.
+        AllCorners = "all-corners",
+    }
 }
 
-/// Which points of a cell have to be seen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CellPoints {
-    /// The centre.
-    #[default]
-    Centre,
-    /// The centre and all four corners.
-    Strict,
-}
-
-impl Default for Sensing {
-    fn default() -> Self {
-        Self {
-            range_m: 150.0,
-            above_roof_m: 0.1,
-            above_ground_m: None,
-            object: ObjectPoints::default(),
-            cell: CellPoints::default(),
-            cell_height_m: 0.5,
-        }
+choices! {
+    /// Which points of a cell have to be seen.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum CellPoints {
+        /// Its centre, at `cell_height_m`.
+        Centre = "centre",
+        /// The centre and all four corners.
+        Strict = "strict",
     }
 }
 
@@ -91,57 +81,47 @@ impl Sensing {
     }
 }
 
-/// What counts as decision-relevant, and how old knowledge of it may be.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Evaluation {
-    /// Horizon H, in seconds. Default 4; reading 1.
-    pub horizon_s: f64,
-    /// Margin d_min, in metres. Default 7; reading 1, calibrated by `covey calibrate`.
-    pub margin_m: f64,
-    /// What counts as a conflict course. Default `reach`; reading 1.
-    pub relevance: Relevance,
-    /// v_rel in the deadline. Default `difference`; reading 2.
-    pub relative_speed: RelativeSpeedRule,
-    /// Which senders' beacons go into the reception statistics: one in this many. Default 16; 1 for all.
-    pub sample_one_in: u32,
+parameters! {
+    /// What counts as decision-relevant, and how old knowledge of it may be.
+    #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct Evaluation {
+        /// Horizon H.
+        horizon_s: f64 = 4.0, unit "s", range at_least(0.0).at_most(60.0), source "reading 1 (H)";
+        /// Margin d_min; `covey calibrate` finds the one at which beacons alone miss 5.8 %.
+        margin_m: f64 = 7.0, unit "m", range at_least(0.0).at_most(1_000.0), source "reading 1 (d_min)";
+        /// What counts as a conflict course.
+        relevance: Relevance = Relevance::Reach, source "reading 1";
+        /// v_rel in the deadline.
+        relative_speed: RelativeSpeedRule = RelativeSpeedRule::Difference, source "reading 2";
+        /// Which senders' beacons go into the reception statistics: one in this many; 1 for all.
+        sample_one_in: u32 = 16, unit "senders", range at_least(1.0), source "design: a sample is enough";
+    }
 }
 
-/// What counts as a conflict course.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Relevance {
-    /// Everything ahead and every conflict within reach.
-    #[default]
-    Reach,
-    /// Only what would meet at constant speed.
-    KinematicOverlap,
-    /// Only the nearest object ahead, and crossings.
-    LeaderAndCrossings,
+choices! {
+    /// What counts as a conflict course.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Relevance {
+        /// Everything ahead and every conflict within reach.
+        Reach = "reach",
+        /// Only what would meet at constant speed.
+        KinematicOverlap = "kinematic-overlap",
+        /// Only the nearest object ahead, and crossings.
+        LeaderAndCrossings = "leader-and-crossings",
+    }
 }
 
-/// The relative speed of two vehicles.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RelativeSpeedRule {
-    /// The length of the difference of their velocities.
-    #[default]
-    Difference,
-    /// How fast their distance shrinks.
-    Closing,
-    /// The greater of both speeds.
-    Maximum,
-}
-
-impl Default for Evaluation {
-    fn default() -> Self {
-        Self {
-            horizon_s: 4.0,
-            margin_m: 7.0,
-            relevance: Relevance::default(),
-            relative_speed: RelativeSpeedRule::default(),
-            sample_one_in: 16,
-        }
+choices! {
+    /// The relative speed of two vehicles.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum RelativeSpeedRule {
+        /// The length of the difference of their velocities.
+        Difference = "difference",
+        /// How fast their distance shrinks.
+        Closing = "closing",
+        /// The greater of both speeds.
+        Maximum = "maximum",
     }
 }
 
@@ -170,13 +150,21 @@ impl Evaluation {
     }
 }
 
-/// What messages weigh.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SizeModel {
-    /// 121 B + 35 B per sensor + 35 B per object; CAM 121 B. TR 103 562, the letter's.
-    #[default]
-    Tr103562,
-    /// Bytes of really encoded messages, GeoNetworking and BTP included.
-    Uper,
+choices! {
+    /// What messages weigh.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum SizeModel {
+        /// 121 B + 35 B per sensor + 35 B per object; CAM 121 B. TR 103 562, the letter's.
+        Tr103562 = "tr103562",
+        /// Bytes of really encoded messages, GeoNetworking and BTP included.
+        Uper = "uper",
+    }
 }
+
+choices_by_name!(
+    ObjectPoints,
+    CellPoints,
+    Relevance,
+    RelativeSpeedRule,
+    SizeModel,
+);

@@ -19,7 +19,14 @@
 //! main_density = 43.08
 //! ```
 
+mod estimates;
+mod in_force;
+mod keys;
+mod schema;
+
 use std::path::{Path, PathBuf};
+
+use covey_parameters::{Key, OutOfRange, Value, parameters};
 
 use covey_protocol::Parameters;
 use covey_protocol::demand::DemandOptions;
@@ -29,11 +36,18 @@ use covey_traffic::sumo::ClosedPopulation;
 use covey_world::{Map, MapError, MapOptions, Warnings};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+use toml::de::DeTable;
 
-use crate::calibrate::Calibrated;
+use crate::calibrated::Calibrated;
 use crate::conduct::Conduct;
 use crate::errors::Errors;
 use crate::readings::{Evaluation, Sensing, SizeModel};
+
+#[cfg(test)]
+pub(crate) use estimates::estimate_encoded;
+pub use in_force::{Readings, TAKEN};
+pub use keys::{ScenarioKey, fields, keys, line, wrong_key};
+pub use schema::{json_schema, markdown};
 
 /// A scenario, as its file gives it.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -53,13 +67,14 @@ pub struct Scenario {
     /// The protocol's parameters.
     #[serde(default)]
     pub protocol: Parameters,
-    /// Choice by demand, for the arms that use it; the sensors' range is that of `sensing`.
+    /// Choice by demand, for the arms that use it; the sensors' range and the errors of positions are those of `sensing` and
+    /// `errors`.
     #[serde(default)]
     pub demand: DemandOptions,
     /// The channel; its capacity is that of the protocol's parameters.
     #[serde(default)]
     pub channel: ChannelParameters,
-    /// The sensors.
+    /// How far and from where everyone sees, and what counts as seen.
     #[serde(default)]
     pub sensing: Sensing,
     /// Errors of positions. Default none.
@@ -68,7 +83,7 @@ pub struct Scenario {
     /// What counts as relevant.
     #[serde(default)]
     pub evaluation: Evaluation,
-    /// Share of vehicles that participate. Default 0.8; letter, table of parameters.
+    /// Share of vehicles that participate.
     #[serde(default = "default_penetration")]
     pub penetration: f64,
     /// Vehicles that do not participate whatever the share, by their number in order of first appearance: for scenarios
@@ -78,7 +93,7 @@ pub struct Scenario {
     /// How participants behave. Default: by the rules.
     #[serde(default)]
     pub conduct: Conduct,
-    /// What messages weigh. Default `tr103562`; reading 21.
+    /// What messages weigh.
     #[serde(default)]
     pub sizes: SizeModel,
     /// What `covey calibrate` found; takes effect where the file does not set capacity or margin itself.
@@ -93,7 +108,7 @@ pub struct Scenario {
 }
 
 fn default_penetration() -> f64 {
-    0.8
+    Readings::default().penetration
 }
 
 /// Roads and buildings.
@@ -107,16 +122,18 @@ pub struct MapFiles {
     pub buildings: Vec<PathBuf>,
 }
 
-/// Where the grid lies: cells and tiles count from `origin`, along axes turned by `azimuth`.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct GridFrame {
-    /// Map x of the grid's origin, in metres. Default 0.
-    pub origin_x_m: f64,
-    /// Map y of the grid's origin, in metres. Default 0.
-    pub origin_y_m: f64,
-    /// Direction of the grid's first axis, in degrees counter-clockwise from map east. Default 0.
-    pub azimuth_deg: f64,
+parameters! {
+    /// Where the grid lies: cells and tiles count from `origin`, along axes turned by `azimuth`.
+    #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct GridFrame {
+        /// Map x of the grid's origin.
+        origin_x_m: f64 = 0.0, unit "m", source "scenario; reading 7";
+        /// Map y of the grid's origin.
+        origin_y_m: f64 = 0.0, unit "m", source "scenario; reading 7";
+        /// Direction of the grid's first axis, counter-clockwise from map east.
+        azimuth_deg: f64 = 0.0, unit "°", source "scenario; reading 7";
+    }
 }
 
 /// Why a scenario cannot be used.
@@ -130,7 +147,17 @@ pub enum ScenarioError {
         /// Why.
         source: std::io::Error,
     },
-    /// The file is not a scenario: not TOML, an unknown key, a value of the wrong kind.
+    /// A key is unknown, or a name is none to choose.
+    #[error("{file}: line {line}: {problem}")]
+    Key {
+        /// The scenario file.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// Which key, and which may be meant.
+        problem: String,
+    },
+    /// The file is not a scenario: not TOML, a value of the wrong kind.
     #[error("{file}: {problem}")]
     Parse {
         /// The scenario file.
@@ -182,101 +209,41 @@ impl Scenario {
             file: name.to_string(),
             problem: error.to_string().trim_end().to_string(),
         };
+        let document = DeTable::parse(text).map_err(parse)?;
+        if let Some(wrong) = keys::first_wrong(document.get_ref()) {
+            return Err(ScenarioError::Key {
+                file: name.to_string(),
+                line: wrong.line(text),
+                problem: wrong.problem,
+            });
+        }
         let mut scenario: Self = toml::from_str(text).map_err(parse)?;
         if let Some(calibrated) = &scenario.calibrated {
-            let document: toml::Table = text.parse().map_err(parse)?;
-            let sets = |table: &str, key: &str| {
-                document
-                    .get(table)
-                    .and_then(toml::Value::as_table)
-                    .is_some_and(|table| table.contains_key(key))
-            };
-            if !sets("protocol", "capacity_bytes_per_s") {
+            if !sets(document.get_ref(), "protocol", "capacity_bytes_per_s") {
                 scenario.protocol.capacity_bytes_per_s = calibrated.capacity_bytes_per_s;
             }
-            if !sets("evaluation", "margin_m") {
+            if !sets(document.get_ref(), "evaluation", "margin_m") {
                 scenario.evaluation.margin_m = calibrated.margin_m;
             }
         }
-        let scenario = scenario;
-        let value = |problem: String| ScenarioError::Value {
+        scenario.check().map_err(|error| ScenarioError::Value {
             file: name.to_string(),
-            problem,
-        };
-        scenario
-            .protocol
-            .validate()
-            .map_err(|error| value(format!("protocol.{error}")))?;
-        scenario
-            .traffic
-            .validate()
-            .map_err(|error| value(error.to_string()))?;
-        scenario
-            .channel
-            .validate()
-            .map_err(|error| value(error.to_string()))?;
-        if !(scenario.penetration > 0.0 && scenario.penetration <= 1.0) {
-            return Err(value(format!(
-                "penetration: found {}, expected above 0 and at most 1 (a share of vehicles)",
-                scenario.penetration
-            )));
-        }
-        if !(0.0..=1.0).contains(&scenario.conduct.misbehaving) {
-            return Err(value(format!(
-                "conduct.misbehaving: found {}, expected 0 to 1 (a share of participants)",
-                scenario.conduct.misbehaving
-            )));
-        }
-        let (sensing, evaluation) = (&scenario.sensing, &scenario.evaluation);
-        for (field, x, high) in [
-            ("sensing.range_m", sensing.range_m, 1_000.0),
-            ("sensing.above_roof_m", sensing.above_roof_m, 100.0),
-            (
-                "sensing.above_ground_m",
-                sensing.above_ground_m.unwrap_or(0.0),
-                100.0,
-            ),
-            ("sensing.cell_height_m", sensing.cell_height_m, 100.0),
-            (
-                "errors.position_error_m",
-                scenario.errors.position_error_m,
-                20.0,
-            ),
-            (
-                "errors.position_correlation_s",
-                scenario.errors.position_correlation_s,
-                1e6,
-            ),
-            (
-                "errors.object_error_m",
-                scenario.errors.object_error_m,
-                20.0,
-            ),
-            ("evaluation.horizon_s", evaluation.horizon_s, 60.0),
-            ("evaluation.margin_m", evaluation.margin_m, 1_000.0),
-        ] {
-            if !(0.0..=high).contains(&x) {
-                return Err(value(format!("{field}: found {x}, expected 0 to {high}")));
-            }
-        }
-        if evaluation.sample_one_in == 0 {
-            return Err(value(
-                "evaluation.sample_one_in: found 0, expected 1 or more".to_string(),
-            ));
-        }
-        let grid = &scenario.grid;
-        for (field, x) in [
-            ("grid.origin_x_m", grid.origin_x_m),
-            ("grid.origin_y_m", grid.origin_y_m),
-            ("grid.azimuth_deg", grid.azimuth_deg),
-        ] {
-            if !x.is_finite() {
-                return Err(value(format!(
-                    "{field}: found {x}, expected a finite number"
-                )));
-            }
-        }
+            problem: error.to_string(),
+        })?;
         Ok(scenario)
+    }
+
+    /// Checks every number.
+    fn check(&self) -> Result<(), OutOfRange> {
+        if let Some(calibrated) = &self.calibrated {
+            let problem = |error: OutOfRange| error.within(&Key::ROOT.join("calibrated"));
+            calibrated.validate().map_err(problem)?;
+        }
+        let corridor = fields().iter().find(|field| field.name == "corridor_km");
+        if let (Some(field), Some(km)) = (corridor, self.corridor_km) {
+            field.check(&Key::ROOT.join(field.name), &Value::Number(km))?;
+        }
+        self.sections().validate()
     }
 
     /// The closed population that SUMO is to keep, with the densities, roads, vehicles and turns of the built-in traffic.
@@ -321,6 +288,14 @@ impl Scenario {
     }
 }
 
+/// The file itself gives `key` of `section`.
+fn sets(document: &DeTable<'_>, section: &str, key: &str) -> bool {
+    let section = document.iter().find(|(name, _)| name.get_ref() == section);
+    section
+        .and_then(|(_, value)| value.get_ref().as_table())
+        .is_some_and(|table| table.iter().any(|(name, _)| name.get_ref() == key))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -339,11 +314,24 @@ mod tests {
 
     #[test]
     fn errors_name_the_file_the_key_and_the_fix() {
-        let error = |text| Scenario::parse("x.toml", text).unwrap_err().to_string();
+        let error = |text: &str| Scenario::parse("x.toml", text).unwrap_err().to_string();
         let unknown = error("[map]\nnet = \"a\"\nbuilding = []\n");
         assert!(unknown.starts_with("x.toml: "), "{unknown}");
         assert!(unknown.contains("unknown field `building`"), "{unknown}");
         assert!(unknown.contains("line 3"), "{unknown}");
+        assert!(unknown.ends_with("did you mean `buildings`?"), "{unknown}");
+        for key in [
+            "demand.threshold",
+            "demand.course.sight_trust",
+            "evaluation.margin_m",
+            "channel.range_los_m",
+        ] {
+            let nan = error(&format!("map.net = \"a\"\n{key} = nan\n"));
+            assert!(
+                nan.starts_with(&format!("x.toml: {key}: found NaN, expected ")),
+                "{nan}"
+            );
+        }
         assert!(error("").contains("missing field `map`"));
         assert_eq!(
             error("map.net = \"a\"\nprotocol.allowance = 2.0\n"),

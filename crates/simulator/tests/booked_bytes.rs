@@ -7,10 +7,11 @@ use std::io::{self, Write};
 use std::rc::Rc;
 
 use covey_protocol::{Instant, Message, Tile};
-use covey_simulator::arm::STRATEGIES;
-use covey_simulator::observe::StepView;
+use covey_simulator::events::StepView;
 use covey_simulator::readings::SizeModel;
-use covey_simulator::{Arm, Capture, CaptureFilter, MapReference, Observer, Prepared, simulate};
+use covey_simulator::{
+    Arm, Arms, Capture, CaptureFilter, MapReference, Observer, Prepared, simulate,
+};
 use support::{scenario, seconds, traffic};
 
 /// Bytes that can be looked at while they are written.
@@ -88,11 +89,11 @@ fn what_is_booked_is_what_is_captured_for_every_arm() {
     let mut scenario = scenario("toy/blind-junction");
     scenario.sizes = SizeModel::Uper;
     let prepared = Prepared::new(&scenario).unwrap();
-    let arms: Vec<Arm> = STRATEGIES
-        .into_iter()
-        .map(|strategy| {
-            let plain = strategy.name().parse::<Arm>();
-            plain.unwrap_or_else(|_| format!("{}@0.4", strategy.name()).parse().unwrap())
+    let arms: Vec<Arm> = Arms::builtin()
+        .iter()
+        .map(|strategy| match strategy.has_allowance() {
+            true => Arm::at(strategy, 0.4),
+            false => Arm::plain(strategy),
         })
         .collect();
     let captures = arms.iter().map(|_| {

@@ -10,7 +10,7 @@ use std::process::Command;
 use covey_its::{CpmOptions, ItsTime, Numbering, Wire};
 use covey_protocol::messages::{AgentState, Message};
 use covey_protocol::{AgentId, Instant, Tile};
-use covey_simulator::observe::StepView;
+use covey_simulator::events::StepView;
 use covey_simulator::{
     Capture, CaptureFilter, MapReference, Observer, Prepared, RunOptions, simulate,
 };

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 use covey_protocol::Instant;
 use covey_protocol::messages::Message;
-use covey_simulator::observe::{Miss, StepView};
-use covey_simulator::{Arm, CycleRow, Observer, Prepared, simulate};
+use covey_simulator::events::{Miss, StepView};
+use covey_simulator::{Arms, CycleRow, Observer, Prepared, simulate};
 use support::{arms, crowded_junction, empty_channel, run, scenario, seconds, traffic};
 
 /// Counts deliveries as they are told, in the measured window.
@@ -87,7 +87,7 @@ impl Observer for Counter {
 #[test]
 fn every_pair_in_range_is_delivered_thinned_or_lost() {
     let prepared = crowded_junction();
-    let arms = Arm::letter();
+    let arms = Arms::builtin().letter();
     let mut counter = Counter {
         told: vec![Default::default(); arms.len()],
         offered: vec![Default::default(); arms.len()],
@@ -152,7 +152,7 @@ fn every_pair_in_range_is_delivered_thinned_or_lost() {
 #[test]
 fn nobody_beats_the_oracle() {
     let prepared = crowded_junction();
-    let arms = Arm::letter();
+    let arms = Arms::builtin().letter();
     for seed in [21, 22] {
         let outcome = run(&prepared, &arms, seed, &seconds(1.6, 1.0));
         let oracle = outcome.arms.last().unwrap();

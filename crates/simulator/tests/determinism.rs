@@ -5,7 +5,7 @@ mod support;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use covey_simulator::{Arm, Contender, Prepared, RunOptions, SeedOutcome, Strategy};
+use covey_simulator::{Arm, Arms, Prepared, RunOptions, SeedOutcome, Strategy};
 use support::{arms, crowded_junction, run, seconds};
 
 /// Everything that a seed says of its arms, timing apart, by arm.
@@ -32,7 +32,7 @@ fn letter_run(prepared: &Prepared, arms: &[Arm], seed: u64) -> Vec<String> {
 #[test]
 fn an_arm_alone_is_the_same_as_among_all() {
     let prepared = crowded_junction();
-    let all = Arm::letter();
+    let all = Arms::builtin().letter();
     let together = letter_run(&prepared, &all, 7);
     for (arm, among) in all.iter().zip(&together) {
         if arm.allowance.is_some_and(|b| b != 0.4) {
@@ -56,14 +56,14 @@ fn an_arm_alone_is_the_same_as_among_all() {
 #[test]
 fn the_order_of_arms_does_not_matter_and_runs_repeat() {
     let prepared = crowded_junction();
-    let mut all = Arm::letter();
+    let mut all = Arms::builtin().letter();
     let forth = letter_run(&prepared, &all, 8);
     assert_eq!(forth, letter_run(&prepared, &all, 8));
     all.reverse();
     let mut back = letter_run(&prepared, &all, 8);
     back.reverse();
     assert_eq!(forth, back);
-    assert_ne!(forth, letter_run(&prepared, &Arm::letter(), 9));
+    assert_ne!(forth, letter_run(&prepared, &Arms::builtin().letter(), 9));
 }
 
 #[test]
@@ -79,7 +79,12 @@ fn arms_beyond_sixteen_run_as_the_first_do() {
     let expected = letter_run(&prepared, &few, 5);
     // The same five, two to a group and then three.
     let mut many: Vec<Arm> = (1..=14)
-        .map(|at| Arm::at(Strategy::RandomRedraw, f64::from(at) / 20.0))
+        .map(|at| {
+            Arm::at(
+                &covey_simulator::arms::random_redraw::ARM,
+                f64::from(at) / 20.0,
+            )
+        })
         .collect();
     many.extend(&few);
     let found = letter_run(&prepared, &many, 5);
@@ -121,7 +126,7 @@ fn any_number_of_threads_gives_the_same() {
 #[test]
 fn a_run_on_several_threads_is_the_same_run() {
     let prepared = crowded_junction();
-    let mut chosen = Arm::letter();
+    let mut chosen = Arms::builtin().letter();
     chosen.extend(arms(&["demand@0.2", "omniscient@0.2"]));
     let with_threads = |threads| {
         let options = RunOptions {
@@ -142,29 +147,23 @@ fn a_run_on_several_threads_is_the_same_run() {
 #[test]
 fn a_policy_of_ones_own_that_does_as_the_letter_has_the_letters_outcome() {
     use covey_protocol::policy::ConditionalCoverage;
-    use covey_simulator::{Nobody, PolicyMaker, simulate_contenders};
+    use covey_simulator::{Nobody, simulate};
     let prepared = crowded_junction();
     let [arm] = arms(&["proposed@0.4"])[..] else {
         unreachable!()
     };
-    let contenders = [
-        Contender::from(arm),
-        Contender::Own {
-            name: "mine".to_string(),
-            allowance: 0.4,
-            policy: PolicyMaker::new(|_| Box::new(ConditionalCoverage)),
-        },
-    ];
-    let mut outcome = simulate_contenders(
+    let mine = Strategy::own("mine", "as the letter", |_| Box::new(ConditionalCoverage));
+    let all = Arms::builtin().with(mine).unwrap();
+    let mut outcome = simulate(
         &prepared,
         &mut support::traffic(&prepared, 3),
-        &contenders,
+        &[arm, all.parse("mine@0.4").unwrap()],
         3,
         &seconds(1.6, 1.0),
         &mut Nobody,
     )
     .unwrap();
-    assert_eq!(outcome.arms[1].arm, "mine");
+    assert_eq!(outcome.arms[1].arm, "mine@0.4");
     outcome.arms[1].arm = "proposed@0.4".to_string();
     let [letter, own] = &text(&outcome)[..] else {
         unreachable!()

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use covey_protocol::demand::select::{Pick, Selection};
 use covey_protocol::demand::snapshot::DemandSnapshot;
-use covey_simulator::recording::synthetic::{self, Plan};
 use covey_simulator::recording::{Kind, Reader, Recorder, RecordingError, Role, files_in};
 use covey_simulator::{Arm, Nobody, Prepared, RunOptions, Scenario, simulate};
+use covey_synthetic::Plan;
 use covey_traffic::builtin::Builtin;
 
 fn folder(name: &str) -> PathBuf {
@@ -24,7 +24,7 @@ fn made_up(name: &str, vehicles: u32, seconds: u32) -> PathBuf {
         seconds,
         arms: vec!["proposed@0.4".into(), "cpm-rmr".into(), "demand@0.2".into()],
     };
-    synthetic::write(&file, &plan).unwrap();
+    covey_synthetic::write(&file, &plan).unwrap();
     file
 }
 
@@ -169,7 +169,8 @@ fn junction(name: &str, arms: &[&str]) -> (covey_simulator::SeedOutcome, PathBuf
         ..RunOptions::default()
     };
     let file = folder(name).join("run.covey");
-    let mut recorder = Recorder::create(&file, &prepared, &arms, 3, &options).unwrap();
+    let headers = arms.iter().map(Arm::header).collect();
+    let mut recorder = Recorder::create(&file, &prepared, headers, 3, options.warmup_s).unwrap();
     let outcome = simulate(&prepared, &mut traffic, &arms, 3, &options, &mut recorder).unwrap();
     recorder.finish().unwrap();
     (outcome, file)

@@ -11,10 +11,9 @@ use std::collections::BTreeSet;
 
 use covey_protocol::AgentId;
 use covey_protocol::admission::Action;
-use covey_simulator::observe::{HostView, Miss};
+use covey_simulator::events::{HostView, Miss};
 use covey_simulator::{
-    Arm, Contender, CycleRow, Nobody, Observer, PolicyMaker, Prepared, SeedOutcome, simulate,
-    simulate_contenders,
+    Arm, Arms, CycleRow, Nobody, Observer, Prepared, SeedOutcome, Strategy, simulate,
 };
 use covey_world::{Point, VehicleState};
 use support::{Script, arms, car, empty_channel, scenario, seconds, still};
@@ -268,7 +267,7 @@ fn whose_place_a_newcomer_gets_does_not_matter() {
         let mut outcome = simulate(
             &prepared,
             &mut traffic,
-            &Arm::letter(),
+            &Arms::builtin().letter(),
             1,
             &seconds(1.0, 3.0),
             &mut Nobody,
@@ -315,12 +314,12 @@ fn a_window_that_makes_no_sense_is_explained() {
         error(0.2, 1.0, 10),
         "traffic: it ends after 0.50 s, expected 1.20 s (warm-up and measurement); shorten them or record more"
     );
-    let own = Contender::Own {
-        name: "greedy".to_string(),
-        allowance: 1.5,
-        policy: PolicyMaker::new(|_| Box::new(covey_protocol::policy::ConditionalCoverage)),
-    };
-    let error = simulate_contenders(
+    let greedy = Strategy::own("greedy", "wants all", |_| {
+        Box::new(covey_protocol::policy::ConditionalCoverage)
+    });
+    let arms = Arms::builtin().with(greedy).unwrap();
+    let own = Arm::at(arms.get("greedy").unwrap(), 1.5);
+    let error = simulate(
         &prepared,
         &mut still(Vec::new()),
         &[own],
@@ -330,7 +329,7 @@ fn a_window_that_makes_no_sense_is_explained() {
     );
     assert_eq!(
         error.unwrap_err().to_string(),
-        "allowance: found 1.5, expected above 0 and at most 1 (arm `greedy`)"
+        "allowance: found 1.5, expected above 0 and at most 1 (arm `greedy@1.5`)"
     );
 }
 
@@ -341,7 +340,7 @@ fn nobody_on_the_road_and_nobody_with_a_radio_are_runs_too() {
         let outcome = simulate(
             &prepared,
             &mut still(vehicles),
-            &Arm::letter(),
+            &Arms::builtin().letter(),
             1,
             &seconds(0.0, 1.0),
             &mut Nobody,

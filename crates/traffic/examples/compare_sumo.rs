@@ -11,6 +11,7 @@
 //! are printed.
 #![allow(clippy::print_stdout, reason = "it is a command")]
 
+use covey_draws::SplitMix;
 use covey_traffic::Source;
 use covey_traffic::builtin::{Builtin, BuiltinConfig, TurnShares};
 use covey_world::network::{Network, Turn};
@@ -311,19 +312,6 @@ fn sighting(vehicle: &VehicleState) -> Option<Sighting> {
     })
 }
 
-/// `SplitMix64`, for routes.
-struct Random(u64);
-
-impl Random {
-    fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
-    }
-}
-
 /// The edges of a random walk by the turn shares.
 fn route(
     network: &Network,
@@ -331,7 +319,7 @@ fn route(
     start: usize,
     ring: bool,
     bias: f64,
-    random: &mut Random,
+    random: &mut SplitMix,
 ) -> String {
     let mut edge = start;
     let mut text = network.edges[edge].name.clone();
@@ -388,6 +376,10 @@ struct SumoRun<'a> {
 }
 
 impl SumoRun<'_> {
+    #[expect(
+        clippy::too_many_lines,
+        reason = "one comparison from top to bottom, step by step"
+    )]
     fn run(
         &self,
         mut start: Builtin,
@@ -403,7 +395,7 @@ impl SumoRun<'_> {
         } = *self;
         let mut frame = Frame::default();
         start.next_frame(&mut frame)?;
-        let mut random = Random(seed);
+        let mut random = SplitMix::new(seed);
         let mut text = String::from(
             "<routes>\n<vType id=\"car\" length=\"5\" width=\"2\" minGap=\"2.5\" accel=\"2.6\" decel=\"4.5\" sigma=\"0.5\" tau=\"1\" speedFactor=\"normc(1,0.1,0.2,2)\"/>\n<vType id=\"heavy\" length=\"13\" width=\"2.6\" minGap=\"2.5\" accel=\"1.3\" decel=\"4.0\" sigma=\"0.5\" tau=\"1\" maxSpeed=\"36.11\" speedFactor=\"normc(1,0.05,0.2,2)\"/>\n",
         );

@@ -53,7 +53,7 @@ impl MainRoad {
     }
 }
 
-/// What to measure.
+/// Which densities to measure, and for how long.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     /// Densities to set, vehicles per km and lane, ascending.
@@ -116,7 +116,7 @@ pub enum Critical {
     TooFew,
 }
 
-/// A measured diagram.
+/// Flow over density, as measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Diagram {
     /// The samples by ascending density.
@@ -127,13 +127,13 @@ pub struct Diagram {
 
 /// Why a diagram could not be measured.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "fields are named as in the text")]
 pub enum MeasureError<B: std::error::Error, R: std::error::Error> {
     /// The source could not be made.
     #[error("at {density} vehicles per km and lane: {source}")]
     Make {
         /// The density asked for.
         density: f64,
-        /// Why.
         source: B,
     },
     /// The source failed on the way.
@@ -141,9 +141,7 @@ pub enum MeasureError<B: std::error::Error, R: std::error::Error> {
     Run {
         /// The density asked for.
         density: f64,
-        /// When.
         seconds: f64,
-        /// Why.
         source: R,
     },
 }
@@ -382,18 +380,15 @@ impl Diagram {
             "<text x=\"350\" y=\"28\" text-anchor=\"middle\" font-size=\"16\">{}</text>",
             escape(title)
         );
-        let mut tick = 0.0;
-        while tick <= x_end + 1e-9 {
+        for tick in ticks(x_end, x_step) {
             let at = x(tick);
             let _ = writeln!(
                 svg,
                 "<line x1=\"{at:.1}\" y1=\"{top}\" x2=\"{at:.1}\" y2=\"{bottom}\" stroke=\"#ddd\"/><text x=\"{at:.1}\" y=\"{}\" text-anchor=\"middle\">{tick}</text>",
                 bottom + 18.0
             );
-            tick += x_step;
         }
-        tick = 0.0;
-        while tick <= y_end + 1e-9 {
+        for tick in ticks(y_end, y_step) {
             let at = y(tick);
             let _ = writeln!(
                 svg,
@@ -401,7 +396,6 @@ impl Diagram {
                 left - 8.0,
                 at + 4.5
             );
-            tick += y_step;
         }
         let _ = writeln!(
             svg,
@@ -449,6 +443,12 @@ impl Diagram {
         );
         svg
     }
+}
+
+/// 0 and every `step` up to `end`.
+fn ticks(end: f64, step: f64) -> impl Iterator<Item = f64> {
+    std::iter::successors(Some(0.0), move |tick| Some(tick + step))
+        .take_while(move |&tick| tick <= end + 1e-9)
 }
 
 /// A round distance between ticks: about eight of them up to `highest`.

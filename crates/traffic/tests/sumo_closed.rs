@@ -32,6 +32,10 @@ fn short(seed: u64) -> (ClosedPopulation, RunOptions) {
 }
 
 #[test]
+#[expect(
+    clippy::too_many_lines,
+    reason = "one run of SUMO, which takes long, and all that holds of it"
+)]
 fn the_population_is_exact_at_all_times() {
     let folder = folder("closed_exact");
     let sumo = sumo();

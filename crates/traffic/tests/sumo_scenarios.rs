@@ -151,6 +151,10 @@ fn files(folder: &Path) -> BTreeSet<PathBuf> {
 }
 
 #[test]
+#[expect(
+    clippy::too_many_lines,
+    reason = "one run of SUMO, which takes long, and all that holds of it"
+)]
 fn a_published_scenario_is_taken_as_it_is() {
     let folder = folder("published");
     let sumo = sumo();

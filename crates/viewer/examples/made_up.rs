@@ -7,7 +7,7 @@
 
 use std::path::PathBuf;
 
-use covey_simulator::recording::synthetic::{self, Plan};
+use covey_synthetic::Plan;
 use covey_viewer::{Library, Server};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         seconds,
         arms,
     };
-    let summary = synthetic::write(&file, &plan)?;
+    let summary = covey_synthetic::write(&file, &plan)?;
     println!(
         "{} bytes; manifest, world, motion, relevance, arms, decisions, tiles, demands, curves: {:?}",
         summary.bytes, summary.by_kind

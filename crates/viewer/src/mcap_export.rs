@@ -15,18 +15,14 @@ use crate::mcap_file::McapFile;
 
 /// Why there is no MCAP file.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "fields are named as in the text")]
 pub enum McapError {
     /// The recording cannot be read.
     #[error(transparent)]
     Recording(#[from] RecordingError),
     /// The file cannot be written.
     #[error("{file}: cannot be written: {problem}")]
-    Write {
-        /// The file.
-        file: PathBuf,
-        /// Why.
-        problem: String,
-    },
+    Write { file: PathBuf, problem: String },
 }
 
 /// Writes the recording to `path`, under a temporary name first. Returns how many messages it has.

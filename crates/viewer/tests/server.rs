@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 
 use covey_simulator::recording::Reader;
-use covey_simulator::recording::synthetic::{self, Plan};
+use covey_synthetic::Plan;
 use covey_viewer::{Library, Server, write_mcap};
 
 fn made_up(name: &str) -> PathBuf {
@@ -17,7 +17,7 @@ fn made_up(name: &str) -> PathBuf {
         seconds: 3,
         arms: vec!["proposed@0.4".into(), "cpm-rmr".into(), "demand@0.2".into()],
     };
-    synthetic::write(&folder.join("run.covey"), &plan).unwrap();
+    covey_synthetic::write(&folder.join("run.covey"), &plan).unwrap();
     std::fs::write(folder.join("secret.txt"), "not for you").unwrap();
     folder
 }

@@ -104,7 +104,7 @@ impl Polyline {
         Some(Self { points, along })
     }
 
-    /// The points.
+    /// Its corners in order, both ends included.
     #[must_use]
     pub fn points(&self) -> &[Point] {
         &self.points

@@ -16,6 +16,7 @@ pub mod paths;
 pub mod polygons;
 pub mod projection;
 pub mod scene;
+mod shorten;
 pub mod sight;
 pub mod xml;
 

@@ -6,11 +6,11 @@ use std::fmt;
 /// Why a map could not be read. The text names the file, the line, what was found and what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "fields are named as in the text")]
 pub enum MapError {
     /// The file cannot be opened.
     #[error("{file}: cannot be opened: {source}; check the path and its permissions")]
     Open {
-        /// The file.
         file: String,
         /// What the system said.
         source: std::io::Error,
@@ -18,13 +18,11 @@ pub enum MapError {
     /// Reading failed on the way, for instance because a gzip stream is cut short.
     #[error("{file}, line {line}: reading stopped: {source}; {advice}")]
     Read {
-        /// The file.
         file: String,
         /// The line reached.
         line: u64,
         /// What the system or the decompressor said.
         source: std::io::Error,
-        /// What to do.
         advice: &'static str,
     },
     /// Not well-formed XML.
@@ -32,11 +30,9 @@ pub enum MapError {
         "{file}, line {line}: not well-formed XML: {problem}; the file may be cut short or damaged, fetch or make it again"
     )]
     Syntax {
-        /// The file.
         file: String,
         /// The line where the broken part begins.
         line: u64,
-        /// What is wrong.
         problem: String,
     },
     /// The outermost element is another one.
@@ -44,11 +40,9 @@ pub enum MapError {
         "{file}, line {line}: the outermost element is <{found}>, expected <{expected}>; give a file of that kind"
     )]
     WrongRoot {
-        /// The file.
         file: String,
         /// The line of the element.
         line: u64,
-        /// The element's name.
         found: String,
         /// What it should be.
         expected: &'static str,
@@ -58,7 +52,6 @@ pub enum MapError {
         "{file}, line {line}: {element} has no `{attribute}`, expected {expected}; add it, or write the file again with netconvert"
     )]
     MissingAttribute {
-        /// The file.
         file: String,
         /// The line of the element.
         line: u64,
@@ -74,13 +67,11 @@ pub enum MapError {
         "{file}, line {line}: {element}: `{attribute}` is \"{found}\", expected {expected}; correct it, or write the file again with netconvert"
     )]
     BadAttribute {
-        /// The file.
         file: String,
         /// The line of the element.
         line: u64,
         /// The element and, where known, its id.
         element: String,
-        /// The attribute.
         attribute: &'static str,
         /// What was found, shortened.
         found: String,
@@ -92,15 +83,12 @@ pub enum MapError {
         "{file}, line {line}: {element}: `{attribute}` names \"{found}\", but the file has no such {expected}; the file is incomplete, write it again with netconvert"
     )]
     UnknownReference {
-        /// The file.
         file: String,
         /// The line of the element.
         line: u64,
         /// The element and, where known, its id.
         element: String,
-        /// The attribute.
         attribute: &'static str,
-        /// The name.
         found: String,
         /// What should bear that name.
         expected: &'static str,
@@ -108,7 +96,6 @@ pub enum MapError {
     /// Two things bear the same id.
     #[error("{file}, line {line}: {element}: the id was used before; give each its own id")]
     Duplicate {
-        /// The file.
         file: String,
         /// The line of the second.
         line: u64,
@@ -118,7 +105,6 @@ pub enum MapError {
     /// The file, once unpacked, is larger than allowed.
     #[error("{file}, line {line}: {problem}; raise the limit if the file is to be trusted")]
     TooLarge {
-        /// The file.
         file: String,
         /// The line reached.
         line: u64,
@@ -130,17 +116,14 @@ pub enum MapError {
         "{file}, line {line}: {element} is given by longitude and latitude (geo=\"true\"), but the net has no projection; write the polygons in map coordinates with polyconvert"
     )]
     NoProjection {
-        /// The polygon file.
         file: String,
         /// The line of the polygon.
         line: u64,
-        /// The polygon.
         element: String,
     },
     /// The net's projection is not understood.
     #[error("{file}: {source}")]
     Projection {
-        /// The net.
         file: String,
         /// What is wrong with it.
         source: crate::projection::ProjectionError,
@@ -209,7 +192,7 @@ impl WarningKind {
 /// How often something happened, and where first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WarningCount {
-    /// How often.
+    /// How many times it came up.
     pub count: u64,
     /// File and line of the first.
     pub first: String,
@@ -230,7 +213,7 @@ impl Warnings {
 
     /// Counts one more of `kind`, with a detail such as a type's name (may be empty), seen at `file`, `line`.
     pub fn add(&mut self, kind: WarningKind, detail: &str, file: &str, line: u64) {
-        let mut key = (kind, shorten(detail));
+        let mut key = (kind, crate::shorten::shorten(detail));
         if !self.entries.contains_key(&key) {
             let details = self.entries.keys().filter(|(k, _)| *k == kind).count();
             if details >= Self::MAX_DETAILS {
@@ -289,18 +272,6 @@ impl fmt::Display for Warnings {
             write!(f, " (first: {})", count.first)?;
         }
         Ok(())
-    }
-}
-
-/// At most 60 characters of `text`, for messages.
-pub(crate) fn shorten(text: &str) -> String {
-    const MOST: usize = 60;
-    if text.chars().count() <= MOST {
-        text.to_owned()
-    } else {
-        let mut short: String = text.chars().take(MOST).collect();
-        short.push('…');
-        short
     }
 }
 

@@ -71,7 +71,7 @@ pub struct Edge {
     pub lanes: Vec<LaneIx>,
 }
 
-/// One lane.
+/// A lane of a street, or one inside a junction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lane {
     /// SUMO's id.
@@ -125,7 +125,7 @@ pub struct Connection {
     pub junction: JunctionIx,
     /// Its row in the junction's request table, where there is one.
     pub request: Option<u32>,
-    /// The direction taken.
+    /// Where it goes, as the net says.
     pub turn: Turn,
     /// The traffic light that rules it and its place in the light's state string.
     pub signal: Option<(SignalIx, u32)>,
@@ -155,14 +155,14 @@ pub struct Request {
     pub waits_inside: bool,
 }
 
-/// A junction.
+/// Where edges meet, with the table of who yields to whom.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Junction {
     /// SUMO's id.
     pub name: String,
     /// How right of way is settled.
     pub kind: JunctionKind,
-    /// Its reference point.
+    /// The net's reference point for it, about its middle.
     pub position: Point,
     /// Its outline; empty where the net gives none.
     pub outline: Vec<Point>,
@@ -181,7 +181,7 @@ pub struct Phase {
     pub state: Vec<u8>,
 }
 
-/// A traffic-light program.
+/// A traffic light: the program that is in force.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Signal {
     /// SUMO's id.
@@ -201,18 +201,18 @@ pub struct Location {
     pub offset: Point,
 }
 
-/// The road network.
+/// Streets, junctions and traffic lights, which name each other by index.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Network {
-    /// All edges.
+    /// By [`EdgeIx`].
     pub edges: Vec<Edge>,
-    /// All lanes.
+    /// By [`LaneIx`].
     pub lanes: Vec<Lane>,
     /// All junctions, without SUMO's waiting places inside junctions (type `internal`).
     pub junctions: Vec<Junction>,
     /// All connections between normal lanes.
     pub connections: Vec<Connection>,
-    /// All traffic-light programs.
+    /// By [`SignalIx`].
     pub signals: Vec<Signal>,
     /// Where the plane lies on the earth.
     pub location: Option<Location>,
@@ -232,7 +232,7 @@ pub struct Building {
 /// A road network and the buildings beside it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Map {
-    /// The roads.
+    /// What vehicles drive on.
     pub network: Network,
     /// What blocks sight and radio.
     pub buildings: Vec<Building>,

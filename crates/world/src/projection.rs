@@ -84,7 +84,7 @@ impl Projection {
             _ => {
                 let proj = |text: &str| {
                     Proj::from_proj_string(text).map_err(|error| ProjectionError::Unknown {
-                        text: crate::map_error::shorten(text),
+                        text: crate::shorten::shorten(text),
                         problem: error.to_string(),
                     })
                 };

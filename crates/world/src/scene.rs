@@ -53,7 +53,7 @@ impl Body {
 /// One vehicle at one instant.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct VehicleState {
-    /// Who.
+    /// The same in every frame.
     pub id: VehicleId,
     /// The centre of the body, in metres.
     pub position: Point,
@@ -61,7 +61,7 @@ pub struct VehicleState {
     pub heading: f64,
     /// Along the heading, in m/s; never negative.
     pub speed: f64,
-    /// The body's box.
+    /// Size and kind.
     pub body: Body,
     /// The lane it is on, internal lanes included; none off the road.
     pub lane: Option<LaneIx>,

@@ -13,7 +13,8 @@ use flate2::bufread::MultiGzDecoder;
 use quick_xml::XmlVersion;
 use quick_xml::events::{BytesStart, Event};
 
-use crate::map_error::{MapError, shorten};
+use crate::map_error::MapError;
+use crate::shorten::shorten;
 
 /// How much a file may unpack to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -319,7 +320,6 @@ impl<R: BufRead> Elements<R> {
 }
 
 impl Element<'_> {
-    /// The element's name.
     pub(crate) fn name(&self) -> &str {
         self.start.name().into_inner()
     }

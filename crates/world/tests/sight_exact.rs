@@ -22,7 +22,7 @@ fn compare_with(scene: &Scene, options: SightOptions, scratch: &mut Scratch) -> 
     let (mut fast_cells, mut slow_cells) = (Vec::new(), Vec::new());
     let (mut fast_points, mut slow_points) = (Vec::new(), Vec::new());
     let (mut fast_links, mut slow_links) = (Vec::new(), Vec::new());
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     let mut seen = (0, 0);
     for i in 0..scene.vehicles.len() as u32 {
         let mut view = observed.view(i, scratch);
@@ -111,7 +111,7 @@ fn with_memory_of_other_instants() {
             link_range: 200.0,
             ..SightOptions::default()
         };
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         for step in 0..4 {
             for v in &mut scene.vehicles {
                 v.position = v.position + Point::from_heading(v.heading) * random.between(0.0, 1.5);

@@ -1,8 +1,8 @@
 //! Admit whoever sees the most that nobody else covers, by the byte. No risk, no timeliness, no price.
 
-use covey_protocol::AgentId;
-use covey_protocol::admission::{Admission, Binding};
-use covey_protocol::policy::{Plan, Policy, Reporters, View};
+use covey::protocol::AgentId;
+use covey::protocol::admission::{Admission, Binding};
+use covey::protocol::policy::{Plan, Policy, Reporters, View};
 
 /// Somebody is worth hearing if it sees at least this many cells that nobody covers.
 const LEAST_CELLS: f64 = 4.0;

@@ -6,8 +6,8 @@
 use std::io::Cursor;
 use std::path::Path;
 
-use covey_simulator::recording::synthetic::{self, Plan};
 use covey_simulator::recording::{Kind, Reader, check_block};
+use covey_synthetic::Plan;
 
 const KINDS: [Kind; 9] = [
     Kind::Manifest,
@@ -54,7 +54,7 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
         arms: vec!["proposed@0.4".to_string(), "demand@0.2".to_string()],
     };
     let mut seeds = Vec::new();
-    if synthetic::write(&file, &plan).is_ok()
+    if covey_synthetic::write(&file, &plan).is_ok()
         && let Ok(whole) = std::fs::read(&file)
     {
         let with = |choice: u8, bytes: &[u8]| [&[choice], bytes].concat();

@@ -1,5 +1,7 @@
 //! Draws addressed by what they are for: the same address always gives the same number, in any order of asking.
 
+use covey_draws::mix;
+
 /// The seed of the bundled maps.
 const SEED: u64 = 0x7461_6d61_6761_7761;
 
@@ -54,14 +56,6 @@ fn error_function(x: f64) -> f64 {
     ];
     let sum = series.iter().rev().fold(0.0, |sum, a| (sum + a) * t);
     (1.0 - sum * (-x * x).exp()).copysign(x)
-}
-
-/// `SplitMix64`.
-fn mix(state: u64) -> u64 {
-    let mut z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]

@@ -183,7 +183,6 @@ pub(crate) fn plain(road: &MainRoad, plans: &[Plan], location: &str) -> Plain {
     let count = road.junctions.len();
     let first = road.junctions[0].along - STUB;
     let last = road.junctions[count - 1].along + STUB;
-    let name = |i: usize| format!("J{:02}", i + 1);
     for (i, junction) in road.junctions.iter().enumerate() {
         out.node(
             &name(i),
@@ -192,7 +191,29 @@ pub(crate) fn plain(road: &MainRoad, plans: &[Plan], location: &str) -> Plain {
             Some(&name(i)),
         );
     }
-    // The ends: one node where a carriageway ends, one where the other begins.
+    turnarounds(&mut out, road, first, last);
+    main_edges(&mut out, road, first, last);
+    cross_streets(&mut out, road, plans);
+    out.nodes += "</nodes>\n";
+    out.edges += "</edges>\n";
+    out.connections += "</connections>\n";
+    out.lights += "</tlLogics>\n";
+    Plain {
+        nodes: out.nodes,
+        edges: out.edges,
+        connections: out.connections,
+        lights: out.lights,
+    }
+}
+
+/// The name of junction number `i`.
+fn name(i: usize) -> String {
+    format!("J{:02}", i + 1)
+}
+
+/// The ends of the main road: one node where a carriageway ends, one where the other begins, and the loop between them.
+fn turnarounds(out: &mut Writer, road: &MainRoad, first: f64, last: f64) {
+    let count = road.junctions.len();
     for (prefix, along, outwards) in [("East", first, -1.0), ("West", last, 1.0)] {
         let loop_points = turnaround(road, along, outwards);
         let (leave, enter) = (format!("{prefix}Leave"), format!("{prefix}Enter"));
@@ -210,6 +231,11 @@ pub(crate) fn plain(road: &MainRoad, plans: &[Plan], location: &str) -> Plain {
             out.connection(&id, &inbound, (lane, lane));
         }
     }
+}
+
+/// Both carriageways, from junction to junction.
+fn main_edges(out: &mut Writer, road: &MainRoad, first: f64, last: f64) {
+    let count = road.junctions.len();
     for i in 0..=count {
         let from = if i == 0 {
             first
@@ -242,6 +268,10 @@ pub(crate) fn plain(road: &MainRoad, plans: &[Plan], location: &str) -> Plain {
             &east,
         );
     }
+}
+
+/// The arms of every junction, with the ways over it.
+fn cross_streets(out: &mut Writer, road: &MainRoad, plans: &[Plan]) {
     for (i, junction) in road.junctions.iter().enumerate() {
         let kind = if junction.cross_lanes > 1 {
             SECONDARY
@@ -263,17 +293,7 @@ pub(crate) fn plain(road: &MainRoad, plans: &[Plan], location: &str) -> Plain {
             );
             out.edge(&id("in"), (&end, &name(i)), kind, lanes, &[far, arm.origin]);
         }
-        connect(&mut out, i, junction.cross_lanes, &plans[i]);
-    }
-    out.nodes += "</nodes>\n";
-    out.edges += "</edges>\n";
-    out.connections += "</connections>\n";
-    out.lights += "</tlLogics>\n";
-    Plain {
-        nodes: out.nodes,
-        edges: out.edges,
-        connections: out.connections,
-        lights: out.lights,
+        connect(out, i, junction.cross_lanes, &plans[i]);
     }
 }
 

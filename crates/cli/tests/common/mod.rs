@@ -4,7 +4,7 @@
 
 use std::ffi::OsStr;
 use std::io::{Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// What a call left behind.
@@ -17,7 +17,16 @@ pub(crate) struct Call {
 
 /// Runs `covey` with these arguments and this standard input, and sees to it that no panic reaches the user.
 pub(crate) fn covey<A: AsRef<OsStr>>(arguments: &[A], stdin: impl AsRef<[u8]>) -> Call {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_covey"))
+    call(Path::new(env!("CARGO_BIN_EXE_covey")), arguments, stdin)
+}
+
+/// The same with another program.
+pub(crate) fn call<A: AsRef<OsStr>>(
+    program: &Path,
+    arguments: &[A],
+    stdin: impl AsRef<[u8]>,
+) -> Call {
+    let mut child = Command::new(program)
         .args(arguments)
         .env("RUST_BACKTRACE", "1")
         .stdin(Stdio::piped())

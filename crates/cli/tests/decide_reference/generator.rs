@@ -4,25 +4,22 @@
 //! around what the set as given takes; agents that are copies of each other. A third of the snapshots has only numbers
 //! with few binary digits, so that all arithmetic is exact and every tie and every threshold must be decided as written.
 
+use covey_draws::SplitMix;
 use serde_json::{Map, Value, json};
 
-/// SplitMix64: one seed, one snapshot.
+/// One seed, one snapshot.
 #[derive(Debug)]
-pub(crate) struct Random(u64);
+pub(crate) struct Random(SplitMix);
 
 impl Random {
     pub(crate) fn new(seed: u64) -> Self {
-        let mut random = Self(seed);
-        random.next();
-        random
+        let mut stream = SplitMix::new(seed);
+        stream.bits();
+        Self(stream)
     }
 
     pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+        self.0.bits()
     }
 
     /// A whole number below `n`.
@@ -32,7 +29,7 @@ impl Random {
 
     /// A number in 0..1.
     pub(crate) fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+        self.0.unit()
     }
 
     /// Whether something with this chance happens.
@@ -117,6 +114,10 @@ impl Draw {
 }
 
 /// The snapshot of this seed, as JSON text.
+#[expect(
+    clippy::too_many_lines,
+    reason = "every field is drawn once, in the order of the file"
+)]
 pub(crate) fn snapshot(seed: u64) -> String {
     let mut draw = Draw {
         random: Random::new(seed),

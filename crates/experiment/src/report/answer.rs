@@ -1,8 +1,9 @@
 //! The answer in one paragraph, made from the numbers.
 
 use super::draw::plain;
-use super::figures::benefit::{EqualLoad, RIVALS};
-use super::view::{Interval, View, arm_at};
+use super::figures::benefit::EqualLoad;
+use super::view::{Interval, View};
+use crate::names::{CAM_ONLY, CPM_ETSI, CPM_RMR, ORACLE, PROPOSED, RANDOM, RIVALS, at, rung};
 
 fn percent(value: Interval) -> String {
     let value = value.scaled(100.0);
@@ -26,7 +27,7 @@ fn list(items: &[String]) -> String {
 /// Sentences in plain text; what was not run is left out.
 pub(crate) fn paragraph(view: &View<'_>, curves: &[EqualLoad]) -> String {
     let mut said: Vec<String> = Vec::new();
-    if let Some(cam) = view.deficit("cam-only") {
+    if let Some(cam) = view.deficit(CAM_ONLY) {
         said.push(format!(
             "With beacons alone, vehicles miss {} of the objects that matter to them.",
             percent(cam)
@@ -54,8 +55,8 @@ fn proposed(view: &View<'_>) -> Option<String> {
     let mut deficits = Vec::new();
     let mut loads = Vec::new();
     let mut allowances = Vec::new();
-    for b in view.allowances("proposed") {
-        let arm = view.arm(&arm_at("proposed", b))?;
+    for b in view.allowances(PROPOSED) {
+        let arm = view.arm(&at(PROPOSED, b))?;
         deficits.push(percent(arm.deficit?));
         loads.push(plain(arm.load?.mean, 2));
         allowances.push(b.to_string());
@@ -77,10 +78,10 @@ fn proposed(view: &View<'_>) -> Option<String> {
 }
 
 fn against_senders(view: &View<'_>) -> Option<String> {
-    let b = *view.allowances("proposed").last()?;
-    let ours = arm_at("proposed", b);
+    let b = *view.allowances(PROPOSED).last()?;
+    let ours = at(PROPOSED, b);
     let mut parts = Vec::new();
-    for (arm, name) in [("cpm-rmr", "CPM-RMR"), ("cpm-etsi", "CPM-ETSI")] {
+    for (arm, name) in [(CPM_RMR, "CPM-RMR"), (CPM_ETSI, "CPM-ETSI")] {
         if let (Some(deficit), Some(load)) = (view.deficit(arm), view.load(arm)) {
             parts.push(format!(
                 "{name} misses {} at load {}",
@@ -89,7 +90,7 @@ fn against_senders(view: &View<'_>) -> Option<String> {
             ));
         }
     }
-    let oracle = view.deficit("oracle").zip(view.deficit(&ours)).map(|(oracle, ours)| {
+    let oracle = view.deficit(ORACLE).zip(view.deficit(&ours)).map(|(oracle, ours)| {
         format!(
             "the oracle, which nothing can beat, {}, {} points less than the proposed selection at {b}",
             percent(oracle),
@@ -105,8 +106,8 @@ fn against_random(view: &View<'_>) -> Option<String> {
     let mut rivals = Vec::new();
     for rival in RIVALS {
         let mut parts = Vec::new();
-        for b in view.allowances("proposed") {
-            let pair = view.pair(&arm_at("proposed", b), &arm_at(rival, b));
+        for b in view.allowances(PROPOSED) {
+            let pair = view.pair(&at(PROPOSED, b), &at(rival, b));
             if let Some(relative) = pair.and_then(|pair| pair.relative) {
                 parts.push(format!("{} at {b}", comparison(relative.scaled(100.0))));
             }
@@ -125,7 +126,7 @@ fn against_random(view: &View<'_>) -> Option<String> {
 
 fn described(rival: &str) -> &'static str {
     match rival {
-        "random" => "random admission that keeps its set",
+        RANDOM => "random admission that keeps its set",
         _ => "random admission redrawn every cycle",
     }
 }
@@ -198,15 +199,10 @@ fn equal_load(curves: &[EqualLoad]) -> Option<String> {
 
 fn ladder(view: &View<'_>) -> Option<String> {
     let names = ["conditioning", "risk", "timeliness"];
-    let arms = [
-        "coverage-only@0.4",
-        "conditional@0.4",
-        "conditional-risk@0.4",
-        "proposed@0.4",
-    ];
     let mut parts = Vec::new();
     for (i, name) in names.iter().enumerate() {
-        let points = view.pair(arms[i + 1], arms[i])?.points?;
+        // Coverage alone is the rung above random admission, and the first that the letter steps from.
+        let points = view.pair(&rung(i + 2), &rung(i + 1))?.points?;
         let zero = if points.includes_zero() {
             ", including zero"
         } else {

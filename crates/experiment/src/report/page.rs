@@ -1,16 +1,19 @@
 //! The page: what was run, the answer, and the eight sections.
 
-use serde_json::Value;
+use covey_simulator::Arms;
 
-use super::draw::{css, escape, plain};
-use super::figures::benefit::{self, EqualLoad, RIVALS};
+use super::draw::{css, plain};
+use super::figures::benefit::{self, EqualLoad};
 use super::figures::{self, Figure, with_interval};
 use super::findings::{self, Finding, Verdict};
-use super::html::{Table, paragraph};
 use super::series::Series;
-use super::view::{ArmView, View, arm_at, number};
+use super::view::{ArmView, Interval, View};
 use super::{Input, Report, answer, parameters};
 use crate::letter;
+use crate::markup::escape;
+use crate::names::{CAM_ONLY, ORACLE, PROPOSED, RIVALS, at};
+use crate::summary::ScenarioSummary;
+use crate::text_table::TextTable;
 
 /// A section: where links go, its title, what it holds.
 struct Section {
@@ -27,8 +30,8 @@ struct Page<'a> {
     files: Vec<(String, String)>,
 }
 
-pub(crate) fn render(input: &Input) -> Report {
-    let view = View::new(&input.summary);
+pub(crate) fn render(input: &Input, known: &Arms) -> Report {
+    let view = View::new(&input.summary, known);
     let curves = RIVALS.map(|rival| benefit::equal_load(&view, rival));
     let mut page = Page {
         view: &view,
@@ -94,37 +97,37 @@ impl Page<'_> {
             "#contri\u{ad}butors",
             "dominated by",
         ];
-        let path = self.view.arms.iter().any(|a| a.path_coverage.is_some());
+        let path = (self.view.arms.iter()).any(|arm| arm.all.path_coverage.is_some());
         if path {
             head.push("#own path seen, %");
         }
-        let mut table = Table::new(&head);
+        let mut table = TextTable::new(&head);
         for arm in &self.view.arms {
             let host = |value: Option<f64>, decimals| {
-                if arm.hosted() {
+                if arm.who.is_hosted() {
                     shown(value, decimals)
                 } else {
                     String::new()
                 }
             };
             let mut row = vec![
-                arm.name.clone(),
+                arm.name.to_string(),
                 arm.deficit
                     .map_or_else(dash, |value| with_interval(value.scaled(100.0), 2, "")),
-                shown(arm.deficit_all.map(|x| 100.0 * x), 2),
+                shown(arm.all.deficit_all.mean.map(|x| 100.0 * x), 2),
                 arm.load
                     .map_or_else(dash, |value| with_interval(value, 3, "")),
                 load_parts(arm),
                 host(arm.price.map(|price| price.mean), 3),
-                host(arm.contributors, 1),
-                if arm.strategy == "oracle" {
+                host(arm.all.contributors.mean, 1),
+                if arm.who.strategy == ORACLE {
                     String::new()
                 } else {
                     self.view.dominated_by(arm).unwrap_or_default().to_string()
                 },
             ];
             if path {
-                row.push(shown(arm.path_coverage.map(|x| 100.0 * x), 1));
+                row.push(shown(arm.all.path_coverage.map(|x| 100.0 * x), 1));
             }
             table.row(row);
         }
@@ -154,16 +157,16 @@ impl Page<'_> {
                 )));
             }
         }
-        let mut table = Table::new(&[
+        let mut table = TextTable::new(&[
             "comparison",
             "#misses avoided, %",
             "#points",
             "zero",
             "#letter, %",
         ]);
-        for b in self.view.allowances("proposed") {
+        for b in self.view.allowances(PROPOSED) {
             for rival in RIVALS {
-                let (better, worse) = (arm_at("proposed", b), arm_at(rival, b));
+                let (better, worse) = (at(PROPOSED, b), at(rival, b));
                 let Some(pair) = self.view.pair(&better, &worse) else {
                     continue;
                 };
@@ -173,10 +176,7 @@ impl Page<'_> {
                         .map_or_else(dash, |value| with_interval(value.scaled(100.0), 1, "")),
                     pair.points
                         .map_or_else(dash, |value| with_interval(value, 2, "")),
-                    zero(
-                        pair.relative
-                            .is_some_and(super::view::Interval::includes_zero),
-                    ),
+                    zero(pair.relative.is_some_and(Interval::includes_zero)),
                     letter::paired(&better, &worse)
                         .and_then(|pair| pair.relative)
                         .map_or_else(dash, |x| plain(100.0 * x, 0)),
@@ -209,7 +209,7 @@ impl Page<'_> {
              has the paired per-seed reduction from the row above, which is what tells the rows apart.",
             "Fewer than two rungs of the ladder were run.",
         );
-        let mut table = Table::new(&[
+        let mut table = TextTable::new(&[
             "rung",
             "arm",
             "#deficit, %",
@@ -218,26 +218,25 @@ impl Page<'_> {
             "#letter's step, points",
             "#load",
         ]);
-        let mut below: Option<&str> = None;
-        for (arm, label) in figures::ladder::RUNGS {
-            let Some(deficit) = self.view.deficit(arm) else {
+        let mut below: Option<String> = None;
+        for (arm, label) in figures::ladder::rungs() {
+            let Some(deficit) = self.view.deficit(&arm) else {
                 continue;
             };
-            let step = below
-                .and_then(|below| self.view.pair(arm, below))
-                .and_then(|pair| pair.points);
-            let theirs = below.and_then(|below| letter::paired(arm, below)?.points);
+            let below_it = below.as_deref();
+            let step = below_it.and_then(|below| self.view.pair(&arm, below)?.points);
+            let theirs = below_it.and_then(|below| letter::paired(&arm, below)?.points);
             table.row(vec![
                 label.to_string(),
-                arm.to_string(),
+                arm.clone(),
                 with_interval(deficit.scaled(100.0), 2, ""),
                 step.map_or_else(dash, |value| with_interval(value, 2, "")),
-                zero(step.is_some_and(super::view::Interval::includes_zero)),
+                zero(step.is_some_and(Interval::includes_zero)),
                 theirs.map_or_else(dash, |[mean, lo, hi]| {
-                    with_interval(super::view::Interval { mean, lo, hi }, 2, "")
+                    with_interval(Interval { mean, lo, hi }, 2, "")
                 }),
                 self.view
-                    .load(arm)
+                    .load(&arm)
                     .map_or_else(dash, |value| with_interval(value, 3, "")),
             ]);
             below = Some(arm);
@@ -269,7 +268,7 @@ impl Page<'_> {
              the vehicle's own sensor. The black line is the part that no participant saw or heard in time: no policy could have helped.",
             "There are no counts of misses beside this summary (report.json).",
         );
-        let mut table = Table::new(&[
+        let mut table = TextTable::new(&[
             "arm",
             "#with radio, stale",
             "#with radio, unknown",
@@ -305,7 +304,7 @@ impl Page<'_> {
             .view
             .arms
             .iter()
-            .any(|arm| self.view.letter(&arm.name).is_some())
+            .any(|arm| self.view.letter(arm.name).is_some())
         {
             let body =
                 paragraph("The summary has no figures of the letter for the arms that were run.");
@@ -330,7 +329,7 @@ impl Page<'_> {
     }
 
     fn arm_table(&self) -> String {
-        let mut table = Table::new(&[
+        let mut table = TextTable::new(&[
             "arm",
             "#deficit, %",
             "#letter, %",
@@ -339,23 +338,23 @@ impl Page<'_> {
             "difference",
         ]);
         for arm in &self.view.arms {
-            let theirs = self.view.letter(&arm.name);
+            let theirs = self.view.letter(arm.name);
             let (deficit, load) =
                 theirs.map_or((None, None), |theirs| (theirs.deficit, theirs.load));
-            let outside = |ours: Option<super::view::Interval>, theirs: Option<f64>| {
+            let outside = |ours: Option<Interval>, theirs: Option<f64>| {
                 ours.zip(theirs)
                     .is_some_and(|(ours, x)| x < ours.lo || x > ours.hi)
             };
             let differs = outside(arm.deficit, deficit) || outside(arm.load, load);
             table.row(vec![
-                arm.name.clone(),
+                arm.name.to_string(),
                 arm.deficit
                     .map_or_else(dash, |value| with_interval(value.scaled(100.0), 2, "")),
                 deficit.map_or_else(dash, |x| plain(100.0 * x, 1)),
                 arm.load
                     .map_or_else(dash, |value| with_interval(value, 3, "")),
                 load.map_or_else(dash, |x| plain(x, 2)),
-                self.explanation(&arm.name, differs),
+                self.explanation(arm.name, differs),
             ]);
         }
         table.html()
@@ -369,13 +368,13 @@ impl Page<'_> {
             (Some(own), _) => own,
             (None, true) => known.unwrap_or_else(|| "Not explained.".to_string()),
             // Calibration is said even where it worked.
-            (None, false) if key == "cam-only" => known.unwrap_or_default(),
+            (None, false) if key == CAM_ONLY => known.unwrap_or_default(),
             (None, false) => String::new(),
         }
     }
 
     fn finding_table(&self, findings: &[Finding]) -> String {
-        let mut table = Table::new(&["the letter", "this run", "verdict", "why", "rule"]);
+        let mut table = TextTable::new(&["the letter", "this run", "verdict", "why", "rule"]);
         let known = findings
             .iter()
             .filter(|finding| finding.verdict != Verdict::NotRun);
@@ -400,14 +399,15 @@ impl Page<'_> {
     fn score(&mut self) {
         let arms = figures::score::shown(self.view, self.series);
         let mut body = self.figure(
-            figures::score::figure(&arms),
+            figures::score::figure(self.view, &arms),
             "Contributors admitted or kept, in groups of equal size by the score that they had in the decision (of one cycle in eleven), with the mean misses cured by each and \
              its 95 % interval over seeds. A miss cured is a relevant object of a member of the service scope whose only in-time \
              information in the next cycle came from that contributor, directly or by broadcast: the benefit of eq. (2), where the score \
              is its surrogate, eq. (3), less the price of airtime. Rank correlation: Spearman's, mean over seeds.",
             "No contributor of the proposed selection is on record beside this summary (report.json).",
         );
-        let mut table = Table::new(&["arm", "#scores", "#contributors", "#misses cured by each"]);
+        let mut table =
+            TextTable::new(&["arm", "#scores", "#contributors", "#misses cured by each"]);
         for arm in &arms {
             for bin in &arm.bins {
                 table.row(vec![
@@ -429,22 +429,16 @@ impl Page<'_> {
 
     fn timing(&mut self) {
         let phases = figures::timing::phases(self.view, self.series);
-        let timing = &self.view.raw["timing"];
-        let mut facts = Vec::new();
-        if let Some(wall) = number(&timing["wall_s"]) {
-            facts.push(format!("{} s from start to end", plain(wall, 1)));
+        let summary = self.view.summary;
+        let mut facts = vec![
+            format!("{} s from start to end", plain(summary.timing.wall_s, 1)),
+            format!("{} CPU seconds", plain(summary.timing.cpu_s, 1)),
+        ];
+        if let Some(bytes) = summary.peak_rss_bytes {
+            let megabytes = plain(bytes as f64 / 1e6, 0);
+            facts.push(format!("{megabytes} MB of memory at most"));
         }
-        if let Some(cpu) = number(&timing["cpu_s"]) {
-            facts.push(format!("{} CPU seconds", plain(cpu, 1)));
-        }
-        if let Some(bytes) = number(&self.view.raw["peak_rss_bytes"]) {
-            facts.push(format!("{} MB of memory at most", plain(bytes / 1e6, 0)));
-        }
-        let mut body = if facts.is_empty() {
-            String::new()
-        } else {
-            paragraph(&format!("The run took {}.", facts.join(", ")))
-        };
+        let mut body = paragraph(&format!("The run took {}.", facts.join(", ")));
         body.push_str(&self.figure(
             figures::timing::figure(&phases),
             "Time by phase, by the clocks of the threads that worked on it, summed over all seeds; waiting for a busy processor counts. The first four phases are done once per seed for all arms.",
@@ -454,16 +448,13 @@ impl Page<'_> {
     }
 
     fn setup(&mut self) {
-        let raw = self.view.raw;
+        let summary = self.view.summary;
         let mut body = paragraph(
             "Rows 6, 10 and 15 of the readings (when a cell counts as visible; the unit of airtime that the price pays for; who is a \
              candidate) were chosen in a prototype with the letter's results in view. Agreement that rests on them is weaker evidence than \
              agreement that does not.",
         );
-        let readings = parameters::flatten(&raw["readings"]);
-        if readings.is_empty() {
-            body.push_str(&paragraph("The summary lists no readings."));
-        }
+        let readings = parameters::in_force(&summary.readings);
         // The letter's own parameters lie open; those of radio, map and roads are behind a line each.
         let folded = ["channel", "grid", "traffic"];
         let of = |group: &str, row: &parameters::Parameter| {
@@ -472,7 +463,7 @@ impl Page<'_> {
                 .is_some_and(|rest| rest.starts_with('.'))
         };
         let table_of = |rows: Vec<&parameters::Parameter>| {
-            let mut table = Table::new(&["parameter or reading", "value", "source"]);
+            let mut table = TextTable::new(&["parameter or reading", "value", "source"]);
             for row in rows {
                 let value = parameters::with_unit(row);
                 table.row(vec![row.name.clone(), value, row.source.clone()]);
@@ -487,58 +478,49 @@ impl Page<'_> {
             let rows = readings.iter().filter(|row| of(group, row)).collect();
             body.push_str(&table_of(rows).folded(&format!("Parameters of the {group}")));
         }
-        let mut table = Table::new(&["scenario", "value"]);
-        for row in parameters::flatten(&raw["scenario"]) {
-            table.row(vec![row.name.clone(), parameters::with_unit(&row)]);
+        let mut table = TextTable::new(&["scenario", "value"]);
+        for (name, value) in scenario_rows(&summary.scenario) {
+            table.row(vec![name, value]);
         }
         body.push_str("<h3>Scenario</h3>\n");
         body.push_str(&table.html());
         body.push_str("<h3>Seeds</h3>\n");
-        let seeds: Vec<String> = self.view.seeds.iter().map(u64::to_string).collect();
+        let seeds: Vec<String> = summary.seeds.iter().map(u64::to_string).collect();
         body.push_str(&paragraph(&seeds.join(", ")));
         self.section("setup", "Parameters, readings, scenario and seeds", body);
     }
 
     fn facts(&self) -> String {
-        let raw = self.view.raw;
-        let scenario = &raw["scenario"];
-        let text = |value: &Value| match value {
-            Value::Null => dash(),
-            other => parameters::shown(other),
-        };
-        let rounded =
-            |value: &Value| number(value).map_or_else(dash, |x| parameters::thousands(x.round()));
-        let name = match scenario {
-            Value::String(name) => name.clone(),
-            object => text(&object["name"]),
-        };
+        let summary = self.view.summary;
+        let scenario = &summary.scenario;
+        let rounded = |x: Option<f64>| x.map_or_else(dash, |x| parameters::thousands(x.round()));
         let mut facts = vec![
-            ("scenario", name),
-            ("traffic", text(&raw["traffic"])),
+            ("scenario", scenario.name.clone()),
+            ("traffic", summary.traffic.clone()),
             (
                 "vehicles (with radio)",
                 format!(
                     "{} ({})",
-                    rounded(&scenario["vehicles"]),
-                    rounded(&scenario["participants"])
+                    rounded(scenario.vehicles),
+                    rounded(scenario.participants)
                 ),
             ),
-            ("paired seeds", self.view.seeds.len().to_string()),
+            ("paired seeds", summary.seeds.len().to_string()),
             (
                 "warm-up + measured",
                 format!(
                     "{} s + {} s",
-                    text(&raw["warmup_s"]),
-                    text(&raw["measure_s"])
+                    exact(summary.warmup_s),
+                    exact(summary.measure_s)
                 ),
             ),
             (
                 "capacity of a tile",
-                format!("{} B/s", rounded(&scenario["capacity_bytes_per_s"])),
+                format!("{} B/s", rounded(Some(scenario.capacity_bytes_per_s))),
             ),
-            ("revision", text(&raw["revision"])),
+            ("revision", summary.revision.clone()),
         ];
-        if let Some(km) = number(&scenario["corridor_km"]) {
+        if let Some(km) = scenario.corridor_km {
             facts.insert(1, ("corridor", format!("{} km", plain(km, 2))));
         }
         let mut html = String::from("<dl class=\"facts\">");
@@ -569,7 +551,7 @@ impl Page<'_> {
              (T. Yu, Conditional-Coverage Contributor Selection for Regional Digital Twins Under Mobility)</p>\n",
         );
         if self.view.quick {
-            let remark = self.view.raw["intervals"]["remark"].as_str().unwrap_or(
+            let remark = self.view.summary.intervals.remark.as_deref().unwrap_or(
                 "Too few seeds, or too short: good to see that everything works, not to conclude from.",
             );
             html.push_str(&format!(
@@ -635,16 +617,62 @@ fn unbroken(text: &str) -> String {
     text.replace(" %", "\u{a0}%")
 }
 
+/// What the summary says of the scenario, sorted by name.
+fn scenario_rows(scenario: &ScenarioSummary) -> Vec<(String, String)> {
+    let number = |x: Option<f64>| x.map_or_else(dash, exact);
+    let mut rows = vec![
+        (
+            "capacity_bytes_per_s".to_string(),
+            format!("{} B/s", exact(scenario.capacity_bytes_per_s)),
+        ),
+        (
+            "corridor_km".to_string(),
+            format!("{} km", number(scenario.corridor_km)),
+        ),
+    ];
+    let mut files: Vec<_> = scenario.files.0.iter().collect();
+    files.sort();
+    for (name, hash) in files {
+        rows.push((format!("files.{name}"), hash.clone()));
+    }
+    rows.extend([
+        ("name".to_string(), scenario.name.clone()),
+        ("participants".to_string(), number(scenario.participants)),
+        (
+            "speed_m_per_s".to_string(),
+            format!("{} m/s", number(scenario.speed_m_per_s)),
+        ),
+        ("tiles".to_string(), number(scenario.tiles)),
+        ("vehicles".to_string(), number(scenario.vehicles)),
+    ]);
+    rows
+}
+
+/// A number with all its digits.
+fn exact(x: f64) -> String {
+    if x.abs() >= 10_000.0 && x.fract().abs() < 1e-9 {
+        parameters::thousands(x)
+    } else {
+        x.to_string().replace('-', "\u{2212}")
+    }
+}
+
+/// A paragraph of plain text.
+fn paragraph(text: &str) -> String {
+    format!("<p>{}</p>\n", escape(text))
+}
+
 fn dash() -> String {
     "\u{2013}".to_string()
 }
 
 /// What a load is made of. Arms without host have reports alone.
-fn load_parts(arm: &ArmView) -> String {
-    let parts = if arm.hosted() {
-        vec![arm.digest_load, arm.reports_load, arm.broadcast_load]
+fn load_parts(arm: &ArmView<'_>) -> String {
+    let all = &arm.all.load_parts;
+    let parts = if arm.who.is_hosted() {
+        vec![all.digest, all.reports, all.broadcast]
     } else {
-        vec![arm.reports_load]
+        vec![all.reports]
     };
     let parts: Vec<String> = parts.into_iter().map(|part| shown(part, 3)).collect();
     parts.join(" + ")

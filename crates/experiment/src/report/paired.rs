@@ -4,7 +4,7 @@
 use super::view::{ArmView, SeedRow};
 
 /// The rows of several arms on the seeds that all of them have: `[seed][arm]`.
-pub(crate) fn paired_rows(arms: &[&ArmView]) -> Vec<Vec<SeedRow>> {
+pub(crate) fn paired_rows(arms: &[&ArmView<'_>]) -> Vec<Vec<SeedRow>> {
     let Some(first) = arms.first() else {
         return Vec::new();
     };

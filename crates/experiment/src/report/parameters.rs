@@ -1,5 +1,7 @@
-//! Parameters and readings in force, each with its unit and source.
+//! Parameters and readings in force, each with its unit and source, from their definitions.
 
+use covey_parameters::Value as Set;
+use covey_simulator::scenario::{Readings, TAKEN};
 use serde_json::Value;
 
 /// One line of the table.
@@ -11,59 +13,43 @@ pub(crate) struct Parameter {
     pub(crate) source: String,
 }
 
-/// Lists deeper or longer than this are cut: a page is no archive, the summary has them all.
-const MOST_DEPTH: usize = 6;
-const MOST_ROWS: usize = 400;
+/// Values longer than this are cut: a page is no archive, the summary has them all.
 const MOST_CHARS: usize = 120;
 
-/// Every leaf of `value`. An object with a `value` is one leaf, with its own `unit` and `source`.
-pub(crate) fn flatten(value: &Value) -> Vec<Parameter> {
+/// Every parameter in force. What one section takes from another stands where it is set, and only there.
+pub(crate) fn in_force(readings: &Readings) -> Vec<Parameter> {
     let mut rows = Vec::new();
-    walk(value, String::new(), 0, &mut rows);
-    rows.truncate(MOST_ROWS);
+    readings.each(&mut |key, field, value| {
+        let name = key.to_string();
+        if TAKEN.iter().any(|(taken, _)| *taken == name) {
+            return;
+        }
+        rows.push(Parameter {
+            unit: match value {
+                Set::Number(_) | Set::Whole(_) => field.unit.to_string(),
+                _ => String::new(),
+            },
+            value: told(&value),
+            source: field.source.to_string(),
+            name,
+        });
+    });
     rows
 }
 
-fn walk(value: &Value, name: String, depth: usize, rows: &mut Vec<Parameter>) {
-    if rows.len() > MOST_ROWS {
-        return;
-    }
+/// A parameter's value as people write it.
+fn told(value: &Set) -> String {
     match value {
-        Value::Object(object) if object.contains_key("value") => {
-            let field = |key: &str| object.get(key).map(shown).unwrap_or_default();
-            let (unit, source) = known(&name);
-            let own = |given: String, known: &str| {
-                if given.is_empty() {
-                    known.to_string()
-                } else {
-                    given
-                }
-            };
-            rows.push(Parameter {
-                value: field("value"),
-                unit: own(field("unit"), unit),
-                source: own(field("source"), source),
-                name,
-            });
-        }
-        Value::Object(object) if depth < MOST_DEPTH => {
-            for (key, inner) in object {
-                let path = if name.is_empty() {
-                    key.clone()
-                } else {
-                    format!("{name}.{key}")
-                };
-                walk(inner, path, depth + 1, rows);
-            }
-        }
-        other => {
-            let (unit, source) = known(&name);
-            rows.push(Parameter {
-                value: shown(other),
-                unit: unit.to_string(),
-                source: source.to_string(),
-                name,
-            });
+        Set::None | Set::Group => shown(&Value::Null),
+        Set::Number(x) => shown(&Value::from(*x)),
+        Set::Whole(n) => shown(&Value::from(*n)),
+        Set::Switch(yes) => shown(&Value::Bool(*yes)),
+        Set::Name(name) => (*name).to_string(),
+        Set::Text(text) => shown(&Value::from(text.as_str())),
+        Set::List(values) if values.is_empty() => shown(&Value::Null),
+        Set::List(values) => {
+            let values: Vec<String> = values.iter().map(told).collect();
+            shown(&Value::from(values.join(", ")))
         }
     }
 }
@@ -118,167 +104,55 @@ pub(crate) fn with_unit(row: &Parameter) -> String {
     }
 }
 
-/// Unit and source of a parameter, by its name.
-fn known(name: &str) -> (&'static str, &'static str) {
-    let (group, last) = match name.rsplit_once('.') {
-        Some((path, last)) => (path.split('.').next().unwrap_or_default(), last),
-        None => ("", name),
-    };
-    let (unit, source) = by_name(group, last);
-    (
-        if unit.is_empty() { unit_of(last) } else { unit },
-        if source.is_empty() {
-            source_of(group)
-        } else {
-            source
-        },
-    )
-}
-
-fn by_name(group: &str, last: &str) -> (&'static str, &'static str) {
-    match (group, last) {
-        (_, "cell_m" | "tile_m") => ("", "letter, table I (design)"),
-        (_, "cycle_s") => ("", "letter, table I (T_s)"),
-        (_, "beacon_s") => ("", "letter, table I; EN 302 637-2"),
-        (_, "beacons") => ("", "letter; reading 44"),
-        (_, "slot_s") => ("", "letter, table I (step); reading 31"),
-        (_, "decision_phase_s") => ("", "reading 31"),
-        (_, "kappa_per_s") => ("", "letter, table I"),
-        (_, "eta_add" | "eta_rem") => ("value units", "letter, table I; reading 41"),
-        (_, "n_max") => ("changes per cycle", "letter, table I"),
-        (_, "allowance") => (
-            "share of capacity",
-            "letter, table I; an arm's name overrides it",
-        ),
-        (_, "target") => ("share of capacity", "letter, table I"),
-        (_, "price_step") => ("", "letter, congestion control (\u{b5})"),
-        (_, "t_max_s") => ("", "reading 10 (inert at these allowances)"),
-        (_, "rate_bytes_per_s") => ("", "reading 10 (QPSK r = 0.5, 10 MHz)"),
-        (_, "airtime_unit_s") => ("", "reading 10"),
-        (_, "capacity_bytes_per_s") => ("", "reading 11, calibrated to CAM occupancy 0.64"),
-        (_, "footprint_m" | "candidates_in_tile_only") => ("", "reading 15"),
-        (_, "refresh_s") => ("", "letter, vehicular instantiation"),
-        (_, "soft_state_s") => ("", "letter (1 s refresh); readings 28, 37"),
-        (_, "lease_s") => ("", "design: three cycles"),
-        (
-            _,
-            "changed_m" | "changed_m_per_s" | "silence_refreshes" | "broadcast_content"
-            | "withdrawn_bytes",
-        ) => ("", "reading 20"),
-        (_, "broadcast_counts") => ("", "reading 12"),
-        (_, "report_silent_only") => ("", "reading 18"),
-        (_, "digest_every") => ("beacons", "letter; reading 32"),
-        (_, "report_window") => ("cycles", "reading 38"),
-        (_, "beacon_window") => ("beacons", "reading 38"),
-        (_, "reaction_s") => ("", "letter, table I (\u{3c4}_r)"),
-        (_, "braking_m_per_s2") => ("", "letter, table I (a_br)"),
-        (_, "message_bytes" | "sensor_bytes" | "object_bytes") => {
-            ("", "TR 103 562, table 3; reading 21")
-        }
-        (_, "contributor_bytes") => ("", "design: a station id"),
-        ("protocol", "novelty" | "risk" | "timeliness") => {
-            ("", "letter; masked in ablations (reading 36)")
-        }
-        (_, "penetration") => ("share of vehicles", "letter, table I"),
-        (_, "sizes") => ("", "reading 21"),
-        (_, "main_density") => ("vehicles per km and lane", "letter (1.5 k_c); reading 42"),
-        (_, "side_density") => ("vehicles per km and lane", "reading 42"),
-        ("sensing", "range_m") => ("", "letter, table I; TR 103 562"),
-        ("sensing", "cell" | "cell_height_m") => ("", "reading 6"),
-        ("sensing", _) => ("", "reading 5"),
-        (_, "horizon_s") => ("", "reading 1 (H)"),
-        (_, "margin_m" | "d_min_m") => (
-            "",
-            "reading 1 (d_min), calibrated to a CAM-only deficit of 5.8 %",
-        ),
-        (_, "relevance") => ("", "reading 1"),
-        (_, "relative_speed") => ("", "reading 2"),
-        ("channel", "range_los_m" | "range_nlosv_m" | "range_nlos_m") => ("", "reading 26"),
-        ("channel", "collision") => ("", "reading 22"),
-        ("channel", "block_error" | "block_error_nlos") => ("", "published curve; letter, table I"),
-        ("channel", "hard_cap") => ("", "letter, table I"),
-        ("channel", "carrier_ghz" | "tx_power_dbm" | "resource_blocks") => {
-            ("", "letter, table I; TR 37.885")
-        }
-        _ => ("", ""),
-    }
-}
-
-/// Where a whole group comes from.
-fn source_of(group: &str) -> &'static str {
-    match group {
-        "channel" => "TR 37.885, TR 36.885; docs/channel.md",
-        "grid" => "scenario; reading 7",
-        "conduct" => "reading 45",
-        "demand" => "design: choice by demand",
-        "traffic" => "scenario",
-        _ => "",
-    }
-}
-
-/// The unit that a name ends with.
-fn unit_of(name: &str) -> &'static str {
-    const ENDS: [(&str, &str); 14] = [
-        ("_bytes_per_s", "B/s"),
-        ("_dbm_per_hz", "dBm/Hz"),
-        ("_m_per_s2", "m/s\u{b2}"),
-        ("_m_per_s", "m/s"),
-        ("_per_s", "per s"),
-        ("_bytes", "B"),
-        ("_dbm", "dBm"),
-        ("_dbi", "dBi"),
-        ("_db", "dB"),
-        ("_ghz", "GHz"),
-        ("_deg", "\u{b0}"),
-        ("_km", "km"),
-        ("_ms", "ms"),
-        ("_s", "s"),
-    ];
-    ENDS.iter()
-        .find(|(end, _)| name.ends_with(end))
-        .map_or(if name.ends_with("_m") { "m" } else { "" }, |(_, unit)| {
-            unit
-        })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
-    #[test]
-    fn leaves_have_names_units_and_sources() {
-        let rows = flatten(&json!({
-            "protocol": {"cell_m": 20.0, "capacity_bytes_per_s": 242000.0},
-            "relevance": {"value": "path", "source": "reading 1"},
-            "odd": [1, 2]
-        }));
-        let texts: Vec<String> = rows
+    fn rows(readings: &Readings) -> Vec<String> {
+        in_force(readings)
             .iter()
             .map(|row| format!("{}|{}|{}|{}", row.name, row.value, row.unit, row.source))
-            .collect();
-        assert_eq!(
-            texts,
-            [
-                "odd|[1,2]||",
-                "protocol.capacity_bytes_per_s|242,000|B/s|reading 11, calibrated to CAM occupancy 0.64",
-                "protocol.cell_m|20|m|letter, table I (design)",
-                "relevance|path||reading 1",
-            ]
-        );
+            .collect()
     }
 
     #[test]
-    fn a_monstrous_summary_stays_a_page() {
-        let long: String = "x".repeat(100_000);
-        let many: Vec<(String, Value)> = (0..10_000)
-            .map(|i| (format!("k{i}"), json!(long)))
+    fn every_parameter_stands_once_with_unit_and_source() {
+        let mut readings = Readings::default();
+        readings.protocol.capacity_bytes_per_s = 195_203.0;
+        readings.errors.position_error_m = 1.5;
+        let rows = rows(&readings);
+        let has = |row: &str| assert!(rows.iter().any(|found| found == row), "{row}\n{rows:#?}");
+        has("protocol.capacity_bytes_per_s|195,203|B/s|reading 11");
+        has("protocol.cell_m|20|m|letter, table I (design)");
+        has("protocol.eta_rem|\u{2212}0.25|value units|letter, table I; reading 41");
+        has("protocol.requested_bytes|3|B|design: a number that the host gave the object");
+        has("protocol.handover|\u{2013}||letter; docs/protocol.md, handover");
+        has("errors.position_error_m|1.5|m|docs/readings.md, errors of positions");
+        has("evaluation.relevance|reach||reading 1");
+        has("traffic.main_edges|\u{2013}||scenario");
+        let capacities = rows
+            .iter()
+            .filter(|row| row.contains("capacity_bytes_per_s"));
+        assert_eq!(capacities.count(), 1);
+        let mut names: Vec<&str> = rows
+            .iter()
+            .filter_map(|row| row.split('|').next())
             .collect();
-        let value = Value::Object(many.into_iter().collect());
-        let rows = flatten(&value);
-        assert_eq!(rows.len(), MOST_ROWS);
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+        assert!(!rows.iter().any(|row| row.ends_with('|')), "{rows:#?}");
+    }
+
+    #[test]
+    fn a_monstrous_value_stays_a_line() {
+        let long: String = "x".repeat(100_000);
+        let mut readings = Readings::default();
+        readings.traffic.main_edges = vec![long; 100];
         assert!(
-            rows.iter()
+            in_force(&readings)
+                .iter()
                 .all(|row| row.value.chars().count() <= MOST_CHARS + 1)
         );
     }

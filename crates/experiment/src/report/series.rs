@@ -4,11 +4,13 @@
 //! again without the runs. The order in which runs are added does not matter.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use covey_simulator::outcome::Misses;
 use covey_simulator::{CycleRow, Outcome, Timing};
 use serde::{Deserialize, Serialize};
 
+use super::ReadError;
 use crate::stats;
 
 /// Points of a series over time are means over this long, in seconds.
@@ -20,7 +22,7 @@ const SCORE_BINS: usize = 8;
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Series {
-    /// `covey.report/1`.
+    /// Name and version of the file: `covey.report/1`.
     pub schema: String,
     /// Price, contributors and occupancy over time, by arm.
     pub over_time: Vec<Trace>,
@@ -35,13 +37,36 @@ pub struct Series {
     pub explanations: BTreeMap<String, String>,
 }
 
+impl Series {
+    /// Reads the series of a file; none where there is no file, for a summary makes a report without them, too.
+    pub(super) fn read(file: &Path) -> Result<Self, ReadError> {
+        let text = match std::fs::read_to_string(file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(Self::default());
+            }
+            Err(source) => {
+                return Err(ReadError::Unreadable {
+                    file: file.to_path_buf(),
+                    source,
+                });
+            }
+        };
+        let mut json = serde_json::Deserializer::from_str(&text);
+        serde_path_to_error::deserialize(&mut json).map_err(|error| ReadError::Series {
+            file: file.to_path_buf(),
+            problem: error.to_string(),
+        })
+    }
+}
+
 /// An arm over time.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Trace {
     /// The arm's name.
     pub arm: String,
-    /// By time.
+    /// A point a second, ascending.
     pub points: Vec<TracePoint>,
 }
 
@@ -71,7 +96,7 @@ pub struct ArmMisses {
     pub relevant: u64,
     /// Missed pairs over all seeds.
     pub missed: u64,
-    /// Their kinds.
+    /// The missed pairs by kind.
     pub misses: Misses,
 }
 
@@ -81,7 +106,7 @@ pub struct ArmMisses {
 pub struct ArmCured {
     /// The arm's name.
     pub arm: String,
-    /// Contributors counted.
+    /// How many contributors were counted.
     pub admissions: u64,
     /// Groups of about equal size, by ascending score.
     pub bins: Vec<CuredBin>,
@@ -97,7 +122,7 @@ pub struct CuredBin {
     pub score_lo: f64,
     /// Highest score in the group.
     pub score_hi: f64,
-    /// Mean score.
+    /// Mean score of the group.
     pub score: f64,
     /// Contributors in the group.
     pub admissions: u64,
@@ -105,7 +130,7 @@ pub struct CuredBin {
     pub cured: f64,
     /// Lower end of its 95 % interval over seeds.
     pub cured_lo: f64,
-    /// Upper end.
+    /// Upper end of that interval.
     pub cured_hi: f64,
 }
 
@@ -115,7 +140,7 @@ pub struct CuredBin {
 pub struct Phase {
     /// What is done in it.
     pub name: String,
-    /// CPU seconds.
+    /// CPU seconds over all seeds.
     pub seconds: f64,
 }
 
@@ -227,38 +252,21 @@ impl SeriesBuilder {
     }
 }
 
-/// Time by phase, by the clocks of the threads, summed over seeds; also for the summary's `timing.phases`.
-pub fn phases<'a>(timings: impl IntoIterator<Item = &'a Timing>) -> Vec<Phase> {
-    let mut sum = [0.0; 7];
-    let mut any = false;
+/// Time by phase, by the clocks of the threads, summed over seeds.
+fn phases<'a>(timings: impl IntoIterator<Item = &'a Timing>) -> Vec<Phase> {
+    let mut sums: Vec<Phase> = Vec::new();
     for timing in timings {
-        any = true;
-        let parts = [
-            timing.traffic_s,
-            timing.sight_s,
-            timing.links_s,
-            timing.paths_s,
-            timing.beacons_s,
-            timing.arms_s,
-            timing.metric_s,
-        ];
-        for (sum, part) in sum.iter_mut().zip(parts) {
-            *sum += part;
+        for (i, (name, seconds)) in timing.phases().into_iter().enumerate() {
+            match sums.get_mut(i) {
+                Some(sum) => sum.seconds += seconds,
+                None => sums.push(Phase {
+                    name: name.to_string(),
+                    seconds,
+                }),
+            }
         }
     }
-    if !any {
-        return Vec::new();
-    }
-    [
-        "traffic", "sight", "links", "paths", "beacons", "arms", "metric",
-    ]
-    .into_iter()
-    .zip(sum)
-    .map(|(name, seconds)| Phase {
-        name: name.to_string(),
-        seconds,
-    })
-    .collect()
+    sums
 }
 
 fn sum_misses(arm: &str, seeds: &BTreeMap<u64, RunPart>) -> ArmMisses {
@@ -269,16 +277,7 @@ fn sum_misses(arm: &str, seeds: &BTreeMap<u64, RunPart>) -> ArmMisses {
     for run in seeds.values() {
         all.relevant += run.relevant;
         all.missed += run.missed;
-        let (sum, one) = (&mut all.misses, &run.misses);
-        sum.equipped_stale += one.equipped_stale;
-        sum.equipped_unknown += one.equipped_unknown;
-        sum.unequipped_stale += one.unequipped_stale;
-        sum.unequipped_unknown += one.unequipped_unknown;
-        sum.behind_building += one.behind_building;
-        sum.behind_vehicle += one.behind_vehicle;
-        sum.out_of_range += one.out_of_range;
-        sum.ahead += one.ahead;
-        sum.seen_by_nobody += one.seen_by_nobody;
+        all.misses.add(&run.misses);
     }
     all
 }

@@ -1,8 +1,32 @@
 //! The page and its figures as a whole.
 
-use serde_json::json;
+use super::{Finding, Input, Report, Series, SeriesBuilder, Summary, Verdict, sample};
+use covey_simulator::Arms;
 
-use super::*;
+use crate::letter::Figures;
+use crate::summary::{ArmSummary, Difference, Interval, Named, PairedSummary, PerSeed};
+
+/// The report with the arms that come with Covey.
+fn render(input: &Input) -> Report {
+    super::render(input, &Arms::builtin())
+}
+
+fn findings(input: &Input) -> Vec<Finding> {
+    super::findings(input, &Arms::builtin())
+}
+
+fn summary(seeds: u64) -> Summary {
+    Summary::parse(&sample::summary(seeds)).unwrap()
+}
+
+fn difference(mean: f64, lo: f64, hi: f64) -> Difference {
+    Difference {
+        mean: Some(mean),
+        lo: Some(lo),
+        hi: Some(hi),
+        includes_zero: Some(lo <= 0.0 && hi >= 0.0),
+    }
+}
 
 fn input(seeds: u64) -> Input {
     let mut builder = SeriesBuilder::new(0.2);
@@ -11,7 +35,7 @@ fn input(seeds: u64) -> Input {
         builder.add_timing(outcome.seed, &sample::timing());
     }
     Input {
-        summary: sample::summary(seeds),
+        summary: summary(seeds),
         series: builder.finish(),
     }
 }
@@ -104,7 +128,7 @@ fn a_quick_run_is_marked_as_one() {
     assert!(report.html.contains("Intervals are not meaningful."));
     assert!(report.html.contains("smoke test"));
     let all = findings(&Input {
-        summary: sample::summary(3),
+        summary: summary(3),
         series: Series::default(),
     });
     assert!(
@@ -116,8 +140,7 @@ fn a_quick_run_is_marked_as_one() {
 #[test]
 fn an_interval_with_zero_is_said_to_have_it() {
     let mut input = input(17);
-    input.summary["paired"][0]["deficit_reduction_rel"] =
-        json!({"mean": 0.02, "lo": -0.03, "hi": 0.07});
+    input.summary.paired[0].deficit_reduction_rel = difference(0.02, -0.03, 0.07);
     let html = render(&input).html.replace('\u{a0}', " ");
     assert!(html.contains("2 % less [\u{2212}3, 7], an interval that includes zero, at 0.2"));
     let gain = findings(&input)
@@ -131,8 +154,7 @@ fn an_interval_with_zero_is_said_to_have_it() {
 #[test]
 fn worse_is_called_worse() {
     let mut input = input(17);
-    input.summary["paired"][1]["deficit_reduction_rel"] =
-        json!({"mean": -0.2, "lo": -0.3, "hi": -0.1});
+    input.summary.paired[1].deficit_reduction_rel = difference(-0.2, -0.3, -0.1);
     let html = render(&input).html.replace('\u{a0}', " ");
     assert!(html.contains("20 % more [10, 30] at 0.2"));
 }
@@ -158,13 +180,55 @@ fn findings_are_judged_by_intervals() {
 fn nothing_that_is_missing_or_hostile_makes_it_fail() {
     let empty = render(&Input::default());
     assert!(empty.html.contains("nothing to answer") && empty.figures.is_empty());
-    let hostile = json!({
-        "schema": "covey.summary/1", "revision": "<script>alert(1)</script>", "seeds": [1, "x", -3], "arms": {
-            "<b>@1e999": {"deficit": {"mean": 1e300, "lo": -1e300, "hi": 1e300}, "load": {"mean": 1e300}},
-            "proposed@0.4": {"deficit": {"mean": 0.0, "lo": 0.0, "hi": 0.0}, "load": {"mean": 0.0}, "per_seed": [{"seed": 1, "load": 0, "relevant": 0, "missed": 0}]},
-            "random@0.4": {"deficit": null, "load": [], "per_seed": 7}
-        }, "paired": [{"better": 3}], "readings": ["\u{0}"], "scenario": "tam<agawa", "timing": {"phases": {"sight_s": -1.0, "</svg>": 2.0}}
-    });
+    let extreme = |mean: f64| Interval {
+        mean: Some(mean),
+        lo: Some(-mean),
+        hi: Some(mean),
+    };
+    let arm = |deficit: Interval, load: Interval| ArmSummary {
+        deficit,
+        load,
+        per_seed: vec![PerSeed {
+            seed: 1,
+            deficit: None,
+            load: Some(0.0),
+            load_digest: None,
+            relevant: 0,
+            missed: 0,
+        }],
+        ..ArmSummary::default()
+    };
+    let mut hostile = Summary {
+        revision: "<script>alert(1)</script>".to_string(),
+        seeds: vec![1, u64::MAX],
+        arms: Named(vec![
+            ("<b>@1e999".to_string(), arm(extreme(1e300), extreme(1e300))),
+            ("proposed@0.4".to_string(), arm(extreme(0.0), extreme(0.0))),
+            (
+                "random@0.4".to_string(),
+                arm(Interval::default(), extreme(f64::NAN)),
+            ),
+        ]),
+        paired: vec![PairedSummary {
+            better: "\u{0}".to_string(),
+            worse: String::new(),
+            deficit_reduction_pp: Difference::default(),
+            deficit_reduction_rel: Difference::default(),
+        }],
+        letter: Named(vec![(
+            "<i>".to_string(),
+            Figures {
+                deficit: Some(1e308),
+                load: None,
+            },
+        )]),
+        ..Summary::default()
+    };
+    hostile.scenario.name = "tam<agawa".to_string();
+    hostile.timing.phases = Named(vec![
+        ("sight_s".to_string(), -1.0),
+        ("</svg>".to_string(), 2.0),
+    ]);
     let report = render(&Input {
         summary: hostile,
         series: Series::default(),
@@ -182,14 +246,34 @@ fn a_folder_is_read_with_or_without_series() {
         missing.contains("summary.json: cannot be read"),
         "{missing}"
     );
-    std::fs::write(folder.join("summary.json"), "{\"schema\": \"other/1\"}").unwrap();
-    let other = Input::read(&folder).unwrap_err().to_string();
+    let refused = |text: &str| {
+        std::fs::write(folder.join("summary.json"), text).unwrap();
+        Input::read(&folder).unwrap_err().to_string()
+    };
+    let other = refused("{\"schema\": \"other/1\"}");
     assert!(
         other.contains("found `other/1`, expected `covey.summary/1`"),
         "{other}"
     );
+    // Whatever is wrong, the file and the field are named, and what to do.
+    let text = sample::summary(5);
+    let wrong = refused(&text.replacen("\"relevant\":400000", "\"relevant\":\"many\"", 1));
+    assert!(
+        wrong.contains("summary.json: field arms.cam-only.per_seed[0].relevant: ")
+            && wrong.contains("invalid type: string \"many\", expected u64")
+            && wrong.contains("run the command that made the folder again"),
+        "{wrong}"
+    );
+    let missing = refused(&text.replacen("\"measure_s\"", "\"measured\"", 1));
+    assert!(missing.contains("missing field `measure_s`"), "{missing}");
+    assert!(refused("{").contains("summary.json: not JSON: EOF"));
+    assert!(refused("[]").contains("summary.json: no summary: "));
     let whole = input(5);
-    std::fs::write(folder.join("summary.json"), whole.summary.to_string()).unwrap();
+    std::fs::write(
+        folder.join("summary.json"),
+        whole.summary.to_json().unwrap(),
+    )
+    .unwrap();
     assert_eq!(Input::read(&folder).unwrap().series, Series::default());
     std::fs::write(
         folder.join("report.json"),

@@ -1,11 +1,15 @@
-//! The summary as the report reads it.
+//! The summary as the report looks at it: arms in the order of tables, names taken apart, estimates where there are any.
 //!
-//! Reading is lenient: a field that is missing, null or of the wrong kind is absent, and whatever needs it is left out of the
-//! report or said to be missing. A report of half a summary is worth more than none.
+//! Nothing is read here: a view borrows from a [`Summary`], and whatever the summary has not is absent. What needs it is left out
+//! of the report or said to be missing.
 
-use serde_json::Value;
+use covey_simulator::Arms;
+use covey_simulator::arms::Look;
 
+use crate::letter::Figures;
+use crate::names::ArmName;
 use crate::stats::FEWEST_SEEDS;
+use crate::summary::{ArmSummary, PerSeed, Summary};
 
 /// A mean with its 95 % interval.
 pub(crate) use crate::stats::Estimate as Interval;
@@ -21,146 +25,102 @@ pub(crate) struct SeedRow {
     pub(crate) digest_load: Option<f64>,
 }
 
-/// One arm.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct ArmView {
-    pub(crate) name: String,
-    pub(crate) strategy: String,
-    pub(crate) allowance: Option<f64>,
+/// One arm of it.
+#[derive(Debug, Clone)]
+pub(crate) struct ArmView<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) who: ArmName<'a>,
     pub(crate) deficit: Option<Interval>,
     pub(crate) load: Option<Interval>,
-    /// Mean over all vehicles, those without a radio included.
-    pub(crate) deficit_all: Option<f64>,
-    pub(crate) digest_load: Option<f64>,
-    pub(crate) reports_load: Option<f64>,
-    pub(crate) broadcast_load: Option<f64>,
     pub(crate) price: Option<Interval>,
-    pub(crate) contributors: Option<f64>,
     pub(crate) digest_bytes: Option<Interval>,
-    /// Share of 5 m cells on own paths seen in time, where it was counted.
-    pub(crate) path_coverage: Option<f64>,
     /// By seed, ascending.
     pub(crate) seeds: Vec<SeedRow>,
+    /// All that the summary has of it.
+    pub(crate) all: &'a ArmSummary,
 }
 
-impl ArmView {
-    /// A host decides in this arm, as far as the name tells.
-    pub(crate) fn hosted(&self) -> bool {
-        self.allowance.is_some()
+impl<'a> ArmView<'a> {
+    fn new(name: &'a str, all: &'a ArmSummary, known: &Arms) -> Self {
+        let mut seeds: Vec<SeedRow> = all.per_seed.iter().filter_map(SeedRow::new).collect();
+        seeds.sort_by_key(|row| row.seed);
+        seeds.dedup_by_key(|row| row.seed);
+        Self {
+            name,
+            who: ArmName::new(name, known),
+            deficit: all.deficit.estimate(),
+            load: all.load.estimate(),
+            price: all.price.estimate(),
+            digest_bytes: all.digest_bytes.estimate(),
+            seeds,
+            all,
+        }
+    }
+}
+
+impl SeedRow {
+    /// None where the seed has no load.
+    fn new(seed: &PerSeed) -> Option<Self> {
+        Some(Self {
+            seed: seed.seed,
+            load: seed.load?,
+            relevant: seed.relevant as f64,
+            missed: seed.missed as f64,
+            digest_load: seed.load_digest,
+        })
     }
 }
 
 /// A paired comparison.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Pair {
-    pub(crate) better: String,
-    pub(crate) worse: String,
     /// Percentage points.
     pub(crate) points: Option<Interval>,
     /// Share of the worse arm's deficit.
     pub(crate) relative: Option<Interval>,
 }
 
-/// What the letter has for an arm.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct LetterArm {
-    pub(crate) deficit: Option<f64>,
-    pub(crate) load: Option<f64>,
-}
-
-/// The summary.
-#[derive(Debug, Clone, PartialEq)]
+/// A summary, ready to be shown.
+#[derive(Debug, Clone)]
 pub(crate) struct View<'a> {
-    pub(crate) raw: &'a Value,
+    pub(crate) summary: &'a Summary,
+    known: &'a Arms,
     /// In the order of tables.
-    pub(crate) arms: Vec<ArmView>,
-    pub(crate) pairs: Vec<Pair>,
-    pub(crate) seeds: Vec<u64>,
+    pub(crate) arms: Vec<ArmView<'a>>,
     /// Too few seeds or too short for intervals to mean anything.
     pub(crate) quick: bool,
 }
 
-/// Strategies in the order of tables; others come before the oracle, by name.
-const ORDER: [&str; 10] = [
-    "cam-only",
-    "cpm-etsi",
-    "cpm-rmr",
-    "random",
-    "random-redraw",
-    "coverage-only",
-    "conditional",
-    "conditional-risk",
-    "proposed",
-    "oracle",
-];
-
 impl<'a> View<'a> {
-    pub(crate) fn new(raw: &'a Value) -> Self {
-        let mut arms: Vec<ArmView> = raw["arms"]
-            .as_object()
-            .map(|arms| arms.iter().map(|(name, arm)| read_arm(name, arm)).collect())
-            .unwrap_or_default();
-        arms.sort_by(|a, b| {
-            let key = |arm: &ArmView| {
-                let known = ORDER.iter().position(|&name| name == arm.strategy);
-                match known {
-                    Some(i) if i + 1 == ORDER.len() => ORDER.len(),
-                    Some(i) => i,
-                    None => ORDER.len() - 1,
-                }
-            };
-            key(a)
-                .cmp(&key(b))
-                .then_with(|| a.strategy.cmp(&b.strategy))
-                .then_with(|| {
-                    let b_of = |arm: &ArmView| arm.allowance.unwrap_or(0.0);
-                    b_of(a).total_cmp(&b_of(b))
-                })
-        });
-        let pairs = raw["paired"]
-            .as_array()
-            .map(|pairs| {
-                pairs
-                    .iter()
-                    .map(|pair| Pair {
-                        better: text(&pair["better"]),
-                        worse: text(&pair["worse"]),
-                        points: interval(&pair["deficit_reduction_pp"]),
-                        relative: interval(&pair["deficit_reduction_rel"]),
-                    })
-                    .collect()
-            })
-            .unwrap_or_default();
-        let seeds: Vec<u64> = raw["seeds"]
-            .as_array()
-            .map(|seeds| seeds.iter().filter_map(Value::as_u64).collect())
-            .unwrap_or_default();
-        let quick = raw["quick"].as_bool() == Some(true)
-            || raw["intervals"]["meaningful"].as_bool() == Some(false)
-            || seeds.len() < FEWEST_SEEDS;
+    pub(crate) fn new(summary: &'a Summary, known: &'a Arms) -> Self {
+        let mut arms: Vec<ArmView<'a>> = summary
+            .arms
+            .0
+            .iter()
+            .map(|(name, arm)| ArmView::new(name, arm, known))
+            .collect();
+        arms.sort_by(|a, b| a.who.compare(&b.who));
         Self {
-            raw,
+            summary,
+            known,
             arms,
-            pairs,
-            seeds,
-            quick,
+            quick: !summary.intervals.meaningful || summary.seeds.len() < FEWEST_SEEDS,
         }
     }
 
     /// What figures have to say of their intervals where they mean nothing.
     pub(crate) fn caveat(&self) -> Option<String> {
         self.quick.then(|| {
-            let seeds = match self.seeds.len() {
+            let seeds = match self.summary.seeds.len() {
                 1 => "1 seed".to_string(),
                 n => format!("{n} seeds"),
             };
-            let measured = number(&self.raw["measure_s"])
-                .map_or_else(String::new, |seconds| format!(" of {seconds} s"));
-            format!("{seeds}{measured}: intervals are not meaningful.")
+            let measured = self.summary.measure_s;
+            format!("{seeds} of {measured} s: intervals are not meaningful.")
         })
     }
 
-    pub(crate) fn arm(&self, name: &str) -> Option<&ArmView> {
+    pub(crate) fn arm(&self, name: &str) -> Option<&ArmView<'a>> {
         self.arms.iter().find(|arm| arm.name == name)
     }
 
@@ -172,40 +132,41 @@ impl<'a> View<'a> {
         self.arm(name)?.load
     }
 
-    pub(crate) fn pair(&self, better: &str, worse: &str) -> Option<&Pair> {
-        self.pairs
-            .iter()
-            .find(|pair| pair.better == better && pair.worse == worse)
+    pub(crate) fn pair(&self, better: &str, worse: &str) -> Option<Pair> {
+        let mut pairs = self.summary.paired.iter();
+        let pair = pairs.find(|pair| pair.better == better && pair.worse == worse)?;
+        Some(Pair {
+            points: pair.deficit_reduction_pp.estimate(),
+            relative: pair.deficit_reduction_rel.estimate(),
+        })
     }
 
-    pub(crate) fn letter(&self, name: &str) -> Option<LetterArm> {
-        let arm = self.raw["letter"].get(name)?;
-        Some(LetterArm {
-            deficit: number(&arm["deficit"]),
-            load: number(&arm["load"]),
-        })
+    /// What the letter has for an arm, as the summary tells.
+    pub(crate) fn letter(&self, name: &str) -> Option<Figures> {
+        self.summary.letter.get(name).copied()
+    }
+
+    /// How a strategy looks, run or not.
+    pub(crate) fn look(&self, strategy: &str) -> Look {
+        ArmName::new(strategy, self.known).look()
     }
 
     /// Allowances at which a strategy was run, ascending.
     pub(crate) fn allowances(&self, strategy: &str) -> Vec<f64> {
         self.arms
             .iter()
-            .filter(|arm| arm.strategy == strategy)
-            .filter_map(|arm| arm.allowance)
+            .filter(|arm| arm.who.strategy == strategy)
+            .filter_map(|arm| arm.who.allowance)
             .collect()
     }
 
-    /// The regional congestion target, as a share of capacity.
-    pub(crate) fn target(&self) -> f64 {
-        find(self.raw, "target").unwrap_or(0.3)
-    }
-
-    /// No arm but the oracle and the omniscient yardstick has at most this arm's deficit at a smaller load, or less deficit at the same load, by the means.
-    pub(crate) fn dominated_by(&self, arm: &ArmView) -> Option<&str> {
+    /// The first arm, in the order of tables, that has no more deficit and no more load than this one and less of one of them, by
+    /// the means. Yardsticks do not count: nobody can build them.
+    pub(crate) fn dominated_by(&self, arm: &ArmView<'_>) -> Option<&'a str> {
         let (deficit, load) = (arm.deficit?.mean, arm.load?.mean);
         self.arms
             .iter()
-            .filter(|other| !matches!(other.strategy.as_str(), "oracle" | "omniscient"))
+            .filter(|other| !other.who.is_yardstick())
             .filter(|other| other.name != arm.name)
             .find(|other| {
                 let (Some(d), Some(l)) = (other.deficit, other.load) else {
@@ -213,103 +174,52 @@ impl<'a> View<'a> {
                 };
                 d.mean <= deficit && l.mean <= load && (d.mean < deficit || l.mean < load)
             })
-            .map(|other| other.name.as_str())
+            .map(|other| other.name)
     }
-}
-
-fn read_arm(name: &str, arm: &Value) -> ArmView {
-    let (strategy, allowance) = match name.split_once('@') {
-        Some((strategy, b)) => (strategy, b.parse().ok().filter(|b: &f64| b.is_finite())),
-        None => (name, None),
-    };
-    let mut seeds: Vec<SeedRow> = arm["per_seed"]
-        .as_array()
-        .map(|rows| {
-            rows.iter()
-                .filter_map(|row| {
-                    Some(SeedRow {
-                        seed: row["seed"].as_u64()?,
-                        load: number(&row["load"])?,
-                        relevant: number(&row["relevant"])?,
-                        missed: number(&row["missed"])?,
-                        digest_load: number(&row["load_digest"]),
-                    })
-                })
-                .collect()
-        })
-        .unwrap_or_default();
-    seeds.sort_by_key(|row| row.seed);
-    seeds.dedup_by_key(|row| row.seed);
-    ArmView {
-        name: name.to_string(),
-        strategy: strategy.to_string(),
-        allowance,
-        deficit: interval(&arm["deficit"]),
-        load: interval(&arm["load"]),
-        deficit_all: number(&arm["deficit_all"]["mean"]),
-        digest_load: number(&arm["load_parts"]["digest"]),
-        reports_load: number(&arm["load_parts"]["reports"]),
-        broadcast_load: number(&arm["load_parts"]["broadcast"]),
-        price: interval(&arm["price"]),
-        contributors: number(&arm["contributors"]["mean"]),
-        digest_bytes: interval(&arm["digest_bytes"]),
-        path_coverage: number(&arm["path_coverage"]),
-        seeds,
-    }
-}
-
-/// A finite number.
-pub(crate) fn number(value: &Value) -> Option<f64> {
-    value.as_f64().filter(|x| x.is_finite())
-}
-
-fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_default().to_string()
-}
-
-fn interval(value: &Value) -> Option<Interval> {
-    let mean = number(&value["mean"])?;
-    Some(Interval {
-        mean,
-        lo: number(&value["lo"]).unwrap_or(mean),
-        hi: number(&value["hi"]).unwrap_or(mean),
-    })
-}
-
-/// The number under the first key of this name in readings or scenario, however deep.
-fn find(raw: &Value, key: &str) -> Option<f64> {
-    fn search(value: &Value, key: &str, depth: usize) -> Option<f64> {
-        let object = value.as_object()?;
-        if let Some(found) = object.get(key) {
-            return number(found).or_else(|| number(found.get("value")?));
-        }
-        if depth == 0 {
-            return None;
-        }
-        object
-            .values()
-            .find_map(|inner| search(inner, key, depth - 1))
-    }
-    search(&raw["readings"], key, 4).or_else(|| search(&raw["scenario"], key, 4))
-}
-
-/// The arm of a strategy at an allowance.
-pub(crate) fn arm_at(strategy: &str, allowance: f64) -> String {
-    format!("{strategy}@{allowance}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::summary::{Interval as Written, Named};
+
+    fn summary(arms: &[(&str, ArmSummary)]) -> Summary {
+        Summary {
+            arms: Named(
+                arms.iter()
+                    .map(|(name, arm)| ((*name).to_string(), arm.clone()))
+                    .collect(),
+            ),
+            ..Summary::default()
+        }
+    }
+
+    fn at(deficit: Option<f64>, load: f64) -> ArmSummary {
+        let mean = |mean| Written {
+            mean,
+            ..Written::default()
+        };
+        ArmSummary {
+            deficit: mean(deficit),
+            load: mean(Some(load)),
+            ..ArmSummary::default()
+        }
+    }
 
     #[test]
     fn arms_come_in_the_order_of_tables() {
-        let raw = json!({"arms": {
-            "oracle": {}, "proposed@0.8": {}, "proposed@0.2": {}, "demand@0.4": {}, "cam-only": {}
-        }});
-        let view = View::new(&raw);
-        let names: Vec<&str> = view.arms.iter().map(|arm| arm.name.as_str()).collect();
+        let known = Arms::builtin();
+        let names = [
+            "theirs@0.4",
+            "oracle",
+            "proposed@0.8",
+            "proposed@0.2",
+            "demand@0.4",
+            "cam-only",
+        ];
+        let summary = summary(&names.map(|name| (name, ArmSummary::default())));
+        let view = View::new(&summary, &known);
+        let names: Vec<&str> = view.arms.iter().map(|arm| arm.name).collect();
         assert_eq!(
             names,
             [
@@ -317,18 +227,26 @@ mod tests {
                 "proposed@0.2",
                 "proposed@0.8",
                 "demand@0.4",
-                "oracle"
+                "oracle",
+                "theirs@0.4"
             ]
         );
     }
 
     #[test]
-    fn what_is_no_number_is_absent() {
-        let raw = json!({"arms": {"cam-only": {
-            "deficit": {"mean": null}, "load": {"mean": 0.0},
-            "per_seed": [{"seed": 1, "load": 0.0, "relevant": 10, "missed": "x"}]
-        }}, "seeds": "many"});
-        let view = View::new(&raw);
+    fn what_has_nothing_to_count_is_absent() {
+        let known = Arms::builtin();
+        let mut arm = at(None, 0.0);
+        arm.per_seed = vec![PerSeed {
+            seed: 1,
+            deficit: None,
+            load: None,
+            load_digest: None,
+            relevant: 0,
+            missed: 0,
+        }];
+        let summary = summary(&[("cam-only", arm)]);
+        let view = View::new(&summary, &known);
         let arm = view.arm("cam-only").unwrap();
         assert_eq!(arm.deficit, None);
         assert_eq!(arm.load.map(|load| load.hi), Some(0.0));
@@ -336,24 +254,19 @@ mod tests {
     }
 
     #[test]
-    fn an_arm_is_dominated_by_means_and_never_by_the_oracle() {
-        let at = |d: f64, l: f64| json!({"deficit": {"mean": d}, "load": {"mean": l}});
-        let raw = json!({"arms": {
-            "oracle": at(0.01, 0.0), "cam-only": at(0.058, 0.0), "random@0.2": at(0.066, 0.19),
-            "proposed@0.2": at(0.049, 0.19), "omniscient@0.2": at(0.001, 0.1)
-        }});
-        let view = View::new(&raw);
+    fn an_arm_is_dominated_by_means_and_never_by_a_yardstick() {
+        let known = Arms::builtin();
+        let summary = summary(&[
+            ("oracle", at(Some(0.01), 0.0)),
+            ("cam-only", at(Some(0.058), 0.0)),
+            ("random@0.2", at(Some(0.066), 0.19)),
+            ("proposed@0.2", at(Some(0.049), 0.19)),
+            ("omniscient@0.2", at(Some(0.001), 0.1)),
+        ]);
+        let view = View::new(&summary, &known);
         let by = |name: &str| view.dominated_by(view.arm(name).unwrap());
         assert_eq!(by("random@0.2"), Some("cam-only"));
         assert_eq!(by("proposed@0.2"), None);
         assert_eq!(by("cam-only"), None);
-    }
-
-    #[test]
-    fn the_target_is_found_where_it_stands() {
-        let raw = json!({"readings": {"protocol": {"target": 0.4}}});
-        assert!((View::new(&raw).target() - 0.4).abs() < 1e-12);
-        let raw = json!({"readings": {"target": {"value": 0.5, "source": "letter"}}});
-        assert!((View::new(&raw).target() - 0.5).abs() < 1e-12);
     }
 }

@@ -3,10 +3,11 @@
 use std::io;
 use std::path::Path;
 
-use super::markers::MarkdownTable;
 use super::sweep::{ArmRuns, WorldRuns, cell};
+use crate::names::{DEMAND, strategy_of};
 use crate::plan::BASELINE;
-use crate::table::{self, Cell};
+use crate::tables::typed::{self, Cell};
+use crate::text_table::TextTable;
 
 /// A row per world, deficit and load of every arm, the unchanged world first. None where there are no worlds.
 pub(crate) fn robustness_table(worlds: &[WorldRuns]) -> Option<String> {
@@ -18,7 +19,7 @@ pub(crate) fn robustness_table(worlds: &[WorldRuns]) -> Option<String> {
     let heads: Vec<String> = arms.iter().map(|arm| format!("#{arm}")).collect();
     let mut head = vec!["changed"];
     head.extend(heads.iter().map(String::as_str));
-    let mut table = MarkdownTable::new(&head);
+    let mut table = TextTable::new(&head);
     let (same, changed): (Vec<_>, Vec<_>) = worlds.iter().partition(|w| name(w) == BASELINE);
     for world in same.into_iter().chain(changed) {
         let label = match name(world) {
@@ -33,9 +34,9 @@ pub(crate) fn robustness_table(worlds: &[WorldRuns]) -> Option<String> {
                 runs.and_then(ArmRuns::load),
             )
         }));
-        table.row(&row);
+        table.row(row);
     }
-    Some(table.text())
+    Some(table.markdown())
 }
 
 fn bracketed(row: &[Cell], scale: f64, decimals: usize) -> String {
@@ -53,7 +54,7 @@ fn bracketed(row: &[Cell], scale: f64, decimals: usize) -> String {
 
 /// A row per arm with its intervals, from the estimates of a sweep of one world.
 pub(crate) fn arms_table(file: &Path) -> io::Result<String> {
-    let mut table = MarkdownTable::new(&["arm", "#deficit, %", "#load"]);
+    let mut table = TextTable::new(&["arm", "#deficit, %", "#load"]);
     let columns = [
         "arm",
         "deficit",
@@ -63,19 +64,19 @@ pub(crate) fn arms_table(file: &Path) -> io::Result<String> {
         "load_lo",
         "load_hi",
     ];
-    table::read(file, &columns, |row| {
-        table.row(&[
+    typed::read(file, &columns, |row| {
+        table.row([
             row[0].text().unwrap_or_default().to_string(),
             bracketed(&row[1..4], 100.0, 2),
             bracketed(&row[4..7], 1.0, 3),
         ]);
     })?;
-    Ok(table.text())
+    Ok(table.markdown())
 }
 
 /// Choice by demand beside each other arm, from the comparisons of a sweep of one world.
 pub(crate) fn paired_table(file: &Path) -> io::Result<String> {
-    let mut table = MarkdownTable::new(&[
+    let mut table = TextTable::new(&[
         "arm",
         "misses less than",
         "#by, points",
@@ -92,14 +93,14 @@ pub(crate) fn paired_table(file: &Path) -> io::Result<String> {
         "reduction_rel_lo",
         "reduction_rel_hi",
     ];
-    table::read(file, &columns, |row| {
+    typed::read(file, &columns, |row| {
         let name = |at: usize| row[at].text().unwrap_or_default().to_string();
-        if !name(0).starts_with("demand@") {
+        if strategy_of(&name(0)) != DEMAND {
             return;
         }
         let above = |at: usize| row[at].number().is_some_and(|low| low > 0.0);
         let clear = above(3) && above(6);
-        table.row(&[
+        table.row([
             name(0),
             name(1),
             bracketed(&row[2..5], 1.0, 2),
@@ -107,5 +108,5 @@ pub(crate) fn paired_table(file: &Path) -> io::Result<String> {
             if clear { "yes" } else { "**no**" }.to_string(),
         ]);
     })?;
-    Ok(table.text())
+    Ok(table.markdown())
 }

@@ -1,11 +1,14 @@
 //! Density and penetration: the letter's future work as a figure and a table.
 
-use super::markers::MarkdownTable;
+use covey_simulator::Arms;
+
 use super::sweep::{ArmRuns, WorldRuns};
+use crate::names::ArmName;
 use crate::report::draw::{
-    Anchor, Paint, Panel, SMALL, Scale, Stroke, Svg, TEXT, coordinate, look, plain,
+    Anchor, Look, Paint, Panel, SMALL, Scale, Stroke, Svg, TEXT, coordinate, plain,
 };
 use crate::report::figures::{Swatch, extent, legend};
+use crate::text_table::TextTable;
 
 /// The keys of the plan, in the order of [`WorldRuns::key`].
 pub(crate) const KEYS: [&str; 2] = ["traffic.main_density", "penetration"];
@@ -33,10 +36,6 @@ fn grid(worlds: &[WorldRuns]) -> Grid<'_> {
     grid
 }
 
-fn strategy(arm: &str) -> &str {
-    arm.split('@').next().unwrap_or(arm)
-}
-
 /// The table: a row per density and penetration, deficit and load of every arm.
 pub(crate) fn table(worlds: &[WorldRuns]) -> Option<String> {
     let grid = grid(worlds);
@@ -45,7 +44,7 @@ pub(crate) fn table(worlds: &[WorldRuns]) -> Option<String> {
     let heads: Vec<String> = arms.iter().map(|arm| format!("#{arm}")).collect();
     let mut head = vec!["#density", "#penetration, %"];
     head.extend(heads.iter().map(String::as_str));
-    let mut table = MarkdownTable::new(&head);
+    let mut table = TextTable::new(&head);
     for (density, row) in &grid {
         for (penetration, world) in row {
             let mut cells = vec![
@@ -62,10 +61,10 @@ pub(crate) fn table(worlds: &[WorldRuns]) -> Option<String> {
                     _ => "\u{2013}".to_string(),
                 }
             }));
-            table.row(&cells);
+            table.row(cells);
         }
     }
-    Some(table.text())
+    Some(table.markdown())
 }
 
 /// What a row of panels shows.
@@ -95,18 +94,17 @@ const WIDTH: f64 = 960.0;
 const PLOT: f64 = 190.0;
 
 /// The figure: a column of panels per density, deficit above and load below, over penetration.
-pub(crate) fn figure(worlds: &[WorldRuns]) -> Option<String> {
+pub(crate) fn figure(worlds: &[WorldRuns], known: &Arms) -> Option<String> {
     let grid = grid(worlds);
     let first = grid.first()?.1.first()?.1;
-    let arms: Vec<&str> = first.arms.iter().map(|(arm, _)| arm.as_str()).collect();
+    let arms: Vec<(&str, Look)> = first
+        .arms
+        .iter()
+        .map(|(arm, _)| (arm.as_str(), ArmName::new(arm, known).look()))
+        .collect();
     let items: Vec<(Swatch, String)> = arms
         .iter()
-        .map(|arm| {
-            (
-                Swatch::Marker(look(strategy(arm)), false),
-                (*arm).to_string(),
-            )
-        })
+        .map(|&(arm, look)| (Swatch::Marker(look, false), arm.to_string()))
         .collect();
     let mut trial = Svg::new(WIDTH, 10.0);
     let head = legend(&mut trial, 8.0, 4.0, &items) + 44.0;
@@ -160,7 +158,7 @@ fn draw_panel(
     panel: &Panel,
     quantity: &Quantity,
     (density, row): (f64, &[(f64, &WorldRuns)]),
-    arms: &[&str],
+    arms: &[(&str, Look)],
 ) {
     panel.y_axis(svg, "", panel.left, 5);
     for (penetration, _) in row {
@@ -168,7 +166,7 @@ fn draw_panel(
         svg.line(
             (x, panel.top),
             (x, panel.bottom),
-            Stroke::solid(Paint::Grid, 1.0),
+            Stroke::solid(Paint::GRID, 1.0),
         );
         let text = format!("{:.0}", 100.0 * penetration);
         svg.muted((x, panel.bottom + 15.0), Anchor::Middle, SMALL, &text);
@@ -176,7 +174,7 @@ fn draw_panel(
     svg.line(
         (panel.left, panel.bottom),
         (panel.right, panel.bottom),
-        Stroke::solid(Paint::Muted, 1.0),
+        Stroke::solid(Paint::MUTED, 1.0),
     );
     let middle = (panel.left + panel.right) / 2.0;
     svg.text(
@@ -185,14 +183,13 @@ fn draw_panel(
         TEXT,
         "penetration (%)",
     );
-    for arm in arms {
-        let look = look(strategy(arm));
+    for &(arm, look) in arms {
         let points: Vec<(f64, f64)> = row
             .iter()
             .filter_map(|(x, world)| Some((*x, (quantity.of)(world.arm(arm)?)?)))
             .collect();
         let line: Vec<(f64, f64)> = points.iter().map(|&(x, y)| panel.point(x, y)).collect();
-        svg.polyline(&line, Stroke::solid(look.paint, 1.5));
+        svg.polyline(&line, Stroke::solid(Paint::of(look), 1.5));
         for ((x, y), at) in points.iter().zip(&line) {
             let title = format!(
                 "{arm}, {density} vehicles per km and lane, {:.0} % penetration: {}{}",
@@ -233,9 +230,9 @@ mod tests {
             "| 14.36 (0.5 k_c) | 20 | 1.94 / 0.250 | 1.10 / 0.250 |"
         );
         assert_eq!(rows.len(), 6);
-        let svg = figure(&worlds).unwrap();
+        let svg = figure(&worlds, &Arms::builtin()).unwrap();
         assert_eq!(svg.matches("vehicles per km and lane, ").count(), 16);
         assert!(svg.contains("1 k_c (28.72 veh/km/lane)") && !svg.contains("NaN"));
-        assert_eq!(figure(&[]), None);
+        assert_eq!(figure(&[], &Arms::builtin()), None);
     }
 }

@@ -19,7 +19,7 @@ pub enum MarkerError {
     Open {
         /// Line of the beginning, from 1.
         line: usize,
-        /// The part.
+        /// What the part is called.
         name: String,
     },
     /// An end without a beginning.
@@ -33,7 +33,7 @@ pub enum MarkerError {
     Twice {
         /// Line of the second beginning, from 1.
         line: usize,
-        /// The part.
+        /// What the part is called.
         name: String,
     },
 }
@@ -98,53 +98,6 @@ pub fn names(document: &str) -> Vec<String> {
         .collect()
 }
 
-/// A table for Markdown. Cells are plain text; what would end a cell or begin a tag is escaped.
-#[derive(Debug, Clone)]
-pub struct MarkdownTable {
-    text: String,
-}
-
-impl MarkdownTable {
-    /// Columns by head; a head that begins with `#` is flush right.
-    #[must_use]
-    pub fn new(head: &[&str]) -> Self {
-        let mut table = Self {
-            text: String::new(),
-        };
-        let heads: Vec<String> = head
-            .iter()
-            .map(|text| text.trim_start_matches('#').to_string())
-            .collect();
-        table.row(&heads);
-        for text in head {
-            table.text.push_str(if text.starts_with('#') {
-                "|---:"
-            } else {
-                "|---"
-            });
-        }
-        table.text.push_str("|\n");
-        table
-    }
-
-    /// One more row.
-    pub fn row(&mut self, cells: &[String]) {
-        for cell in cells {
-            let cell = cell.replace('|', "\\|").replace('<', "&lt;");
-            self.text.push_str("| ");
-            self.text.push_str(&cell.replace(['\n', '\r'], " "));
-            self.text.push(' ');
-        }
-        self.text.push_str("|\n");
-    }
-
-    /// The table.
-    #[must_use]
-    pub fn text(self) -> String {
-        self.text
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -171,15 +124,5 @@ mod tests {
         assert!(error("x\n<!-- end -->\n").starts_with("line 2: `<!-- end -->` without"));
         let twice = "<!-- begin: a -->\n<!-- end -->\n<!-- begin: a -->\n<!-- end -->\n";
         assert!(error(twice).contains("`a` is there twice"));
-    }
-
-    #[test]
-    fn a_cell_cannot_end_its_table() {
-        let mut table = MarkdownTable::new(&["arm", "#load"]);
-        table.row(&["a|b\n<i>".to_string(), "1".to_string()]);
-        assert_eq!(
-            table.text(),
-            "| arm | load |\n|---|---:|\n| a\\|b &lt;i> | 1 |\n"
-        );
     }
 }

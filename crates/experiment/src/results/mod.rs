@@ -15,10 +15,12 @@ mod tiles;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use covey_simulator::Arms;
 use thiserror::Error;
 
 use crate::files::{self, FileError};
-use crate::report::{self, Input, ReadError, SUMMARY_FILE};
+use crate::report::{self, Input, ReadError};
+use crate::summary::FILE as SUMMARY_FILE;
 use runs::Run;
 
 /// The figure that README shows, beside its summary.
@@ -35,7 +37,7 @@ pub struct Source {
     pub name: &'static str,
     /// What it is called in tables.
     pub title: &'static str,
-    /// What makes it.
+    /// The command that makes it.
     pub command: &'static str,
 }
 
@@ -110,15 +112,15 @@ pub enum ResultsError {
     /// A table cannot be used.
     #[error("{}: {source}", path.display())]
     Table {
-        /// Which one.
+        /// The table's file.
         path: PathBuf,
-        /// Why.
+        /// What is wrong with it.
         source: io::Error,
     },
     /// A document's markers do not match, or it cannot be read.
     #[error("{document}: {problem}")]
     Document {
-        /// Which one.
+        /// Its path in the repository.
         document: String,
         /// Where and what.
         problem: String,
@@ -138,14 +140,16 @@ pub struct Made {
 }
 
 /// Files and document parts in the making.
-#[derive(Debug, Default)]
-struct Gathered {
+#[derive(Debug)]
+struct Gathered<'a> {
+    /// The table of arms.
+    known: &'a Arms,
     files: Vec<(PathBuf, String)>,
     parts: Vec<(String, String)>,
     remarks: Vec<String>,
 }
 
-impl Gathered {
+impl<'a> Gathered<'a> {
     fn part(&mut self, name: &str, text: String) {
         self.parts.push((name.to_string(), text));
     }
@@ -156,7 +160,7 @@ impl Gathered {
         root: &Path,
         out: &Path,
         source: Source,
-    ) -> Result<Option<Run>, ResultsError> {
+    ) -> Result<Option<Run<'a>>, ResultsError> {
         let folder = out.join(source.name);
         let kept = root.join("results").join(source.name);
         let fresh = folder.join(SUMMARY_FILE).is_file();
@@ -179,6 +183,7 @@ impl Gathered {
         let run = Run {
             title: source.title,
             input: Input::read(&from)?,
+            known: self.known,
         };
         if fresh {
             self.keep(source, &from, &run)?;
@@ -187,13 +192,13 @@ impl Gathered {
     }
 
     /// What the repository keeps of a run: its summary and the Pareto figure; of the letter's own evaluation report and all figures.
-    fn keep(&mut self, source: Source, folder: &Path, run: &Run) -> Result<(), ResultsError> {
+    fn keep(&mut self, source: Source, folder: &Path, run: &Run<'_>) -> Result<(), ResultsError> {
         let kept = Path::new("results").join(source.name);
         let path = folder.join(SUMMARY_FILE);
         let summary = std::fs::read_to_string(&path)
             .map_err(|source| ResultsError::Table { path, source })?;
         self.files.push((kept.join(SUMMARY_FILE), summary));
-        let report = report::render(&run.input);
+        let report = report::render(&run.input, self.known);
         let whole = source.name == LETTER[0].name;
         for (name, svg) in report.figures {
             if whole || name == PARETO {
@@ -292,8 +297,10 @@ impl Gathered {
                 let figure = "![deficit and load over penetration, by density](figures/density-penetration.svg)";
                 ("density-penetration".to_string(), format!("{figure}\n\n{text}"))
             }));
-            self.files
-                .extend(density::figure(&worlds).map(|svg| (PathBuf::from(DENSITY_FIGURE), svg)));
+            self.files.extend(
+                density::figure(&worlds, self.known)
+                    .map(|svg| (PathBuf::from(DENSITY_FIGURE), svg)),
+            );
         }
         if let Some(worlds) = self.sweep(out, CRITICAL, &[])? {
             self.parts.extend(
@@ -322,13 +329,18 @@ impl Gathered {
     }
 }
 
-/// Makes everything that the folders in `out` allow, in the repository at `root`.
+/// Makes everything that the folders in `out` allow, in the repository at `root`. Order and looks of arms come from `known`.
 ///
 /// # Errors
 /// A file that is there cannot be read or is not what it should be, markers of a document do not match, or a file cannot be
 /// written.
-pub fn make(root: &Path, out: &Path) -> Result<Made, ResultsError> {
-    let mut gathered = Gathered::default();
+pub fn make(root: &Path, out: &Path, known: &Arms) -> Result<Made, ResultsError> {
+    let mut gathered = Gathered {
+        known,
+        files: Vec::new(),
+        parts: Vec::new(),
+        remarks: Vec::new(),
+    };
     gathered.letter(root, out)?;
     gathered.beyond(root, out)?;
     gathered.sweeps(out)?;
@@ -336,6 +348,7 @@ pub fn make(root: &Path, out: &Path) -> Result<Made, ResultsError> {
         mut files,
         parts,
         mut remarks,
+        ..
     } = gathered;
     let mut known = Vec::new();
     for document in DOCUMENTS {

@@ -1,16 +1,31 @@
 //! Tables of single worlds: our figures beside the letter's, findings, parts of the load, comparisons.
 
-use super::markers::MarkdownTable;
+use covey_simulator::Arms;
+
 use crate::letter;
-use crate::report::figures::benefit::{self, RIVALS};
+use crate::names::{CAM_ONLY, CPM_RMR, PROPOSED_08, RIVALS};
+use crate::report::figures::benefit;
 use crate::report::figures::with_interval;
-use crate::report::view::{Interval, View, arm_at};
-use crate::report::{Input, Verdict, findings};
+use crate::report::view::{Interval, View};
+use crate::report::{self, Finding, Input, Verdict};
+use crate::text_table::TextTable;
 
 /// A finished run and what it is called in tables.
-pub(crate) struct Run {
+pub(crate) struct Run<'a> {
     pub(crate) title: &'static str,
     pub(crate) input: Input,
+    /// The table of arms.
+    pub(crate) known: &'a Arms,
+}
+
+impl Run<'_> {
+    fn view(&self) -> View<'_> {
+        View::new(&self.input.summary, self.known)
+    }
+
+    fn findings(&self) -> Vec<Finding> {
+        report::findings(&self.input, self.known)
+    }
 }
 
 const NONE: &str = "\u{2013}";
@@ -34,8 +49,8 @@ fn number(value: Option<f64>, decimals: usize) -> String {
 }
 
 /// What was run: a row per run.
-pub(crate) fn setting(runs: &[Run]) -> String {
-    let mut table = MarkdownTable::new(&[
+pub(crate) fn setting(runs: &[Run<'_>]) -> String {
+    let mut table = TextTable::new(&[
         "run",
         "#seeds",
         "#warm-up + measured, s",
@@ -47,48 +62,37 @@ pub(crate) fn setting(runs: &[Run]) -> String {
         "revision",
     ]);
     for run in runs {
-        let raw = &run.input.summary;
-        let f = |pointer: &str, decimals: usize| {
-            number(
-                raw.pointer(pointer).and_then(serde_json::Value::as_f64),
-                decimals,
-            )
-        };
-        let beacons = raw["arms"]["cam-only"]["beacon_load"]["mean"].as_f64();
-        table.row(&[
+        let summary = &run.input.summary;
+        let beacons = summary.arms.get(CAM_ONLY);
+        let whole = |x: f64| number(Some(x), 0);
+        table.row([
             run.title.to_string(),
-            View::new(raw).seeds.len().to_string(),
-            format!("{} + {}", f("/warmup_s", 0), f("/measure_s", 0)),
+            summary.seeds.len().to_string(),
+            format!("{} + {}", whole(summary.warmup_s), whole(summary.measure_s)),
             format!(
                 "{} ({})",
-                f("/scenario/vehicles", 0),
-                f("/scenario/participants", 0)
+                number(summary.scenario.vehicles, 0),
+                number(summary.scenario.participants, 0)
             ),
-            number(beacons, 3),
-            raw["readings"]["sizes"]
-                .as_str()
-                .unwrap_or(NONE)
-                .to_string(),
-            f("/timing/cpu_s", 0),
-            f("/timing/wall_s", 0),
-            raw["revision"].as_str().unwrap_or(NONE).to_string(),
+            number(beacons.and_then(|arm| arm.beacon_load.mean), 3),
+            summary.sizes().name().to_string(),
+            whole(summary.timing.cpu_s),
+            whole(summary.timing.wall_s),
+            summary.revision.clone(),
         ]);
     }
-    table.text()
+    table.markdown()
 }
 
 /// Deficit and load of every arm in every run, beside the letter's.
-pub(crate) fn arms(runs: &[Run]) -> String {
+pub(crate) fn arms(runs: &[Run<'_>]) -> String {
     let mut head = vec!["arm".to_string(), "#letter: deficit, %".to_string()];
     head.extend(runs.iter().map(|run| format!("#{}: deficit, %", run.title)));
     head.push("#letter: load".to_string());
     head.extend(runs.iter().map(|run| format!("#{}: load", run.title)));
     let head: Vec<&str> = head.iter().map(String::as_str).collect();
-    let mut table = MarkdownTable::new(&head);
-    let views: Vec<View<'_>> = runs
-        .iter()
-        .map(|run| View::new(&run.input.summary))
-        .collect();
+    let mut table = TextTable::new(&head);
+    let views: Vec<View<'_>> = runs.iter().map(Run::view).collect();
     for name in arm_names(&views) {
         let theirs = letter::arm(&name);
         let mut row = vec![
@@ -98,9 +102,9 @@ pub(crate) fn arms(runs: &[Run]) -> String {
         row.extend(views.iter().map(|view| percent(view.deficit(&name))));
         row.push(number(theirs.and_then(|f| f.load), 2));
         row.extend(views.iter().map(|view| plain(view.load(&name), 3)));
-        table.row(&row);
+        table.row(row);
     }
-    table.text()
+    table.markdown()
 }
 
 /// Arms of all runs, in the order of tables.
@@ -108,8 +112,8 @@ fn arm_names(views: &[View<'_>]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for view in views {
         for arm in &view.arms {
-            if !names.contains(&arm.name) {
-                names.push(arm.name.clone());
+            if !names.iter().any(|name| name == arm.name) {
+                names.push(arm.name.to_string());
             }
         }
     }
@@ -117,15 +121,15 @@ fn arm_names(views: &[View<'_>]) -> Vec<String> {
 }
 
 /// Every finding of the letter with its rule and what each run says.
-pub(crate) fn finding_table(runs: &[Run]) -> String {
+pub(crate) fn finding_table(runs: &[Run<'_>]) -> String {
     let mut head = vec!["finding of the letter".to_string()];
     head.extend(runs.iter().map(|run| run.title.to_string()));
     head.push("rule".to_string());
     let head: Vec<&str> = head.iter().map(String::as_str).collect();
-    let mut table = MarkdownTable::new(&head);
-    let all: Vec<_> = runs.iter().map(|run| findings(&run.input)).collect();
+    let mut table = TextTable::new(&head);
+    let all: Vec<_> = runs.iter().map(Run::findings).collect();
     let Some(first) = all.first() else {
-        return table.text();
+        return table.markdown();
     };
     for (i, finding) in first.iter().enumerate() {
         let mut row = vec![finding.claim.to_string()];
@@ -138,14 +142,14 @@ pub(crate) fn finding_table(runs: &[Run]) -> String {
                 })
         }));
         row.push(finding.rule.to_string());
-        table.row(&row);
+        table.row(row);
     }
-    table.text()
+    table.markdown()
 }
 
 /// How many findings each run holds.
-pub(crate) fn finding_counts(runs: &[Run]) -> String {
-    let mut table = MarkdownTable::new(&[
+pub(crate) fn finding_counts(runs: &[Run<'_>]) -> String {
+    let mut table = TextTable::new(&[
         "run",
         "#held",
         "#not held",
@@ -154,12 +158,12 @@ pub(crate) fn finding_counts(runs: &[Run]) -> String {
         "#not run or not meaningful",
     ]);
     for run in runs {
-        let all = findings(&run.input);
+        let all = run.findings();
         let count = |wanted: &[Verdict]| {
             let found = all.iter().filter(|one| wanted.contains(&one.verdict));
             found.count().to_string()
         };
-        table.row(&[
+        table.row([
             run.title.to_string(),
             count(&[Verdict::Held]),
             count(&[Verdict::NotHeld]),
@@ -168,12 +172,12 @@ pub(crate) fn finding_counts(runs: &[Run]) -> String {
             count(&[Verdict::NotRun, Verdict::NotMeaningful]),
         ]);
     }
-    table.text()
+    table.markdown()
 }
 
 /// What loads are made of, price, contributors and digest of every arm that offers more than beacons.
-pub(crate) fn parts(run: &Run) -> String {
-    let mut table = MarkdownTable::new(&[
+pub(crate) fn parts(run: &Run<'_>) -> String {
+    let mut table = TextTable::new(&[
         "arm",
         "#load",
         "#digests",
@@ -184,29 +188,35 @@ pub(crate) fn parts(run: &Run) -> String {
         "#contributors",
         "#digest, B",
     ]);
-    let view = View::new(&run.input.summary);
+    let view = run.view();
     for arm in &view.arms {
         if arm.load.is_none_or(|load| load.mean <= 0.0) {
             continue;
         }
-        let hosted = |text: String| if arm.hosted() { text } else { String::new() };
-        table.row(&[
-            arm.name.clone(),
+        let hosted = |text: String| {
+            if arm.who.is_hosted() {
+                text
+            } else {
+                String::new()
+            }
+        };
+        table.row([
+            arm.name.to_string(),
             number(arm.load.map(|load| load.mean), 3),
-            hosted(number(arm.digest_load, 3)),
-            number(arm.reports_load, 3),
-            hosted(number(arm.broadcast_load, 3)),
+            hosted(number(arm.all.load_parts.digest, 3)),
+            number(arm.all.load_parts.reports, 3),
+            hosted(number(arm.all.load_parts.broadcast, 3)),
             hosted(plain(arm.price, 3)),
-            letter::price(&arm.name).map_or_else(String::new, |price| price.to_string()),
-            hosted(number(arm.contributors, 1)),
+            letter::price(arm.name).map_or_else(String::new, |price| price.to_string()),
+            hosted(number(arm.all.contributors.mean, 1)),
             hosted(plain(arm.digest_bytes, 1)),
         ]);
     }
-    table.text()
+    table.markdown()
 }
 
 /// Paired comparisons at equal allowance, against mitigation, and along the ladder.
-pub(crate) fn paired(runs: &[Run]) -> String {
+pub(crate) fn paired(runs: &[Run<'_>]) -> String {
     let mut head = vec![
         "arm".to_string(),
         "against".to_string(),
@@ -217,13 +227,10 @@ pub(crate) fn paired(runs: &[Run]) -> String {
         head.push(format!("#{}: % less", run.title));
     }
     let head: Vec<&str> = head.iter().map(String::as_str).collect();
-    let mut table = MarkdownTable::new(&head);
-    let views: Vec<View<'_>> = runs
-        .iter()
-        .map(|run| View::new(&run.input.summary))
-        .collect();
+    let mut table = TextTable::new(&head);
+    let views: Vec<View<'_>> = runs.iter().map(Run::view).collect();
     let mut pairs: Vec<(String, String)> = Vec::new();
-    for pair in views.iter().flat_map(|view| &view.pairs) {
+    for pair in runs.iter().flat_map(|run| &run.input.summary.paired) {
         let names = (pair.better.clone(), pair.worse.clone());
         if !pairs.contains(&names) {
             pairs.push(names);
@@ -260,20 +267,20 @@ pub(crate) fn paired(runs: &[Run]) -> String {
                 1,
             ));
         }
-        table.row(&row);
+        table.row(row);
     }
-    table.text()
+    table.markdown()
 }
 
 /// The proposal against both random admissions at equal load.
-pub(crate) fn equal_load(runs: &[Run]) -> String {
-    let mut table = MarkdownTable::new(&["run", "against", "#load", "#misses avoided, %", "zero"]);
+pub(crate) fn equal_load(runs: &[Run<'_>]) -> String {
+    let mut table = TextTable::new(&["run", "against", "#load", "#misses avoided, %", "zero"]);
     for run in runs {
-        let view = View::new(&run.input.summary);
+        let view = run.view();
         for rival in RIVALS {
             let curve = benefit::equal_load(&view, rival);
             if curve.points.is_empty() {
-                table.row(&[
+                table.row([
                     run.title.to_string(),
                     rival.to_string(),
                     NONE.to_string(),
@@ -282,7 +289,7 @@ pub(crate) fn equal_load(runs: &[Run]) -> String {
                 ]);
             }
             for (load, value) in curve.points.iter().step_by(3) {
-                table.row(&[
+                table.row([
                     run.title.to_string(),
                     rival.to_string(),
                     format!("{load:.3}"),
@@ -297,13 +304,13 @@ pub(crate) fn equal_load(runs: &[Run]) -> String {
             }
         }
     }
-    table.text()
+    table.markdown()
 }
 
 /// Secondary metrics of every arm of one run.
-pub(crate) fn secondary(run: &Run) -> String {
-    let view = View::new(&run.input.summary);
-    let path = view.arms.iter().any(|arm| arm.path_coverage.is_some());
+pub(crate) fn secondary(run: &Run<'_>) -> String {
+    let view = run.view();
+    let path = view.arms.iter().any(|arm| arm.all.path_coverage.is_some());
     let mut head = vec![
         "arm",
         "#deficit of all vehicles, %",
@@ -314,27 +321,27 @@ pub(crate) fn secondary(run: &Run) -> String {
     if path {
         head.push("#own path seen, %");
     }
-    let mut table = MarkdownTable::new(&head);
+    let mut table = TextTable::new(&head);
     for arm in &view.arms {
-        let raw = &run.input.summary["arms"][arm.name.as_str()];
+        let all = arm.all;
         let mut row = vec![
-            arm.name.clone(),
-            number(arm.deficit_all.map(|x| 100.0 * x), 2),
-            number(raw["awareness"].as_f64().map(|x| 100.0 * x), 1),
-            number(raw["age_s"]["mean"].as_f64(), 3),
-            number(raw["redundancy"]["mean"].as_f64(), 2),
+            arm.name.to_string(),
+            number(all.deficit_all.mean.map(|x| 100.0 * x), 2),
+            number(all.awareness.map(|x| 100.0 * x), 1),
+            number(all.age_s.mean, 3),
+            number(all.redundancy.mean, 2),
         ];
         if path {
-            row.push(number(arm.path_coverage.map(|x| 100.0 * x), 1));
+            row.push(number(all.path_coverage.map(|x| 100.0 * x), 1));
         }
-        table.row(&row);
+        table.row(row);
     }
-    table.text()
+    table.markdown()
 }
 
 /// Whether the score foretells the benefit: rank correlations.
-pub(crate) fn score(run: &Run) -> Option<String> {
-    let mut table = MarkdownTable::new(&[
+pub(crate) fn score(run: &Run<'_>) -> Option<String> {
+    let mut table = TextTable::new(&[
         "arm",
         "#contributors",
         "#rank correlation",
@@ -356,7 +363,7 @@ pub(crate) fn score(run: &Run) -> Option<String> {
                 },
             )
         };
-        table.row(&[
+        table.row([
             arm.arm.clone(),
             arm.admissions.to_string(),
             plain(
@@ -368,14 +375,13 @@ pub(crate) fn score(run: &Run) -> Option<String> {
             bin(arm.bins.last()),
         ]);
     }
-    any.then(|| table.text())
+    any.then(|| table.markdown())
 }
 
 /// A sentence on where the proposal stands against both randoms, for captions.
-pub(crate) fn caption(run: &Run) -> String {
-    let view = View::new(&run.input.summary);
-    let seeds = view.seeds.len();
-    let best = arm_at("proposed", 0.8);
+pub(crate) fn caption(run: &Run<'_>) -> String {
+    let view = run.view();
+    let seeds = run.input.summary.seeds.len();
     let shown = |name: &str| match (view.deficit(name), view.load(name)) {
         (Some(deficit), Some(load)) => format!(
             "{name} {:.1} % at load {:.2}",
@@ -391,9 +397,9 @@ pub(crate) fn caption(run: &Run) -> String {
         "Deficit over cooperative load, {} traffic, {seeds} paired seeds, 95 % intervals: {}; {}; {}.{caveat} CAM-only is calibrated to the \
          letter's 5.8 %, and readings 6, 10 and 15 were chosen in a prototype with the letter's results in view \
          ([readings](docs/readings.md)).",
-        run.input.summary["traffic"].as_str().unwrap_or("unknown"),
-        shown("cam-only"),
-        shown("cpm-rmr"),
-        shown(&best)
+        run.input.summary.traffic,
+        shown(CAM_ONLY),
+        shown(CPM_RMR),
+        shown(PROPOSED_08)
     )
 }

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use super::markers::MarkdownTable;
+use crate::names::{CAM_ONLY, CPM_RMR, PROPOSED_04, RANDOM_04, RANDOM_REDRAW_04};
 use crate::plan::BASELINE;
-use crate::table::{self, Cell};
+use crate::tables::typed::{self, Cell};
+use crate::text_table::TextTable;
 
 /// An arm in a world, pooled over its seeds.
 #[derive(Debug, Clone, Default)]
@@ -79,7 +80,7 @@ pub(crate) fn read(file: &Path, keys: &[&str]) -> io::Result<Vec<WorldRuns>> {
     ]
     .concat();
     let mut worlds: Vec<WorldRuns> = Vec::new();
-    table::read(file, &columns, |row| {
+    typed::read(file, &columns, |row| {
         let (key, rest) = row.split_at(keys.len());
         let (Some(arm), Cell::Integer(seed)) = (rest[0].text(), &rest[1]) else {
             return;
@@ -112,13 +113,7 @@ pub(crate) fn read(file: &Path, keys: &[&str]) -> io::Result<Vec<WorldRuns>> {
 }
 
 /// The arms whose order is asked for.
-const ORDERED: [&str; 5] = [
-    "cam-only",
-    "cpm-rmr",
-    "random@0.4",
-    "random-redraw@0.4",
-    "proposed@0.4",
-];
+const ORDERED: [&str; 5] = [CAM_ONLY, CPM_RMR, RANDOM_04, RANDOM_REDRAW_04, PROPOSED_04];
 
 /// Which of two arms misses less, and whether all seeds say so.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -214,7 +209,7 @@ fn order(before: (&WorldRuns, usize), after: (&WorldRuns, usize)) -> Order {
 /// The order where `random@0.4` is read as redrawn every cycle.
 fn order_redrawn(world: &WorldRuns) -> Order {
     let mut all = Order::default();
-    let (sticky, redrawn) = ("random@0.4", "random-redraw@0.4");
+    let (sticky, redrawn) = (RANDOM_04, RANDOM_REDRAW_04);
     for other in ORDERED
         .iter()
         .filter(|arm| **arm != sticky && **arm != redrawn)
@@ -280,23 +275,23 @@ pub(crate) fn readings_table(worlds: &[WorldRuns]) -> Option<String> {
     rows.push((4, row));
     let mut row = vec!["16 random admission redrawn every cycle".to_string()];
     row.extend(arms.iter().map(|arm| match *arm {
-        "random@0.4" => "as random-redraw@0.4".to_string(),
+        RANDOM_04 => format!("as {RANDOM_REDRAW_04}"),
         _ => "as frozen".to_string(),
     }));
     row.push(order_redrawn(base).text());
     rows.push((16, row));
     // Rows of one reading stay in the order of the plan.
     rows.sort_by_key(|(number, _)| *number);
-    let mut table = MarkdownTable::new(&head);
+    let mut table = TextTable::new(&head);
     for (_, row) in rows {
-        table.row(&row);
+        table.row(row);
     }
-    Some(table.text())
+    Some(table.markdown())
 }
 
 /// A row per arm of one world.
 pub(crate) fn arms_table(world: &WorldRuns) -> String {
-    let mut table = MarkdownTable::new(&["arm", "#deficit, %", "#load", "#of all vehicles, %"]);
+    let mut table = TextTable::new(&["arm", "#deficit, %", "#load", "#of all vehicles, %"]);
     let shown = |value: Option<f64>, scale: f64, decimals: usize| {
         value.map_or_else(
             || "\u{2013}".to_string(),
@@ -304,14 +299,14 @@ pub(crate) fn arms_table(world: &WorldRuns) -> String {
         )
     };
     for (name, runs) in &world.arms {
-        table.row(&[
+        table.row([
             name.clone(),
             shown(runs.deficit(), 100.0, 2),
             shown(runs.load(), 1.0, 3),
             shown(runs.deficit_all(), 100.0, 2),
         ]);
     }
-    table.text()
+    table.markdown()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::fs;
 use super::*;
 use crate::files::tests::Folder;
 use crate::report::{SeriesBuilder, sample};
-use crate::table::{Cell, Column, Kind, ParquetTable};
+use crate::tables::typed::{Cell, Column, Kind, ParquetTable};
 
 /// A repository with the documents.
 fn repository(name: &str) -> Folder {
@@ -55,11 +55,7 @@ fn put_run(folder: &Path, seeds: u64) {
     for (outcome, cycles) in sample::runs(seeds) {
         builder.add(&outcome, &cycles);
     }
-    fs::write(
-        folder.join(SUMMARY_FILE),
-        sample::summary(seeds).to_string(),
-    )
-    .unwrap();
+    fs::write(folder.join(SUMMARY_FILE), sample::summary(seeds)).unwrap();
     let series = serde_json::to_string(&builder.finish()).unwrap();
     fs::write(folder.join(report::SERIES_FILE), series).unwrap();
 }
@@ -96,7 +92,7 @@ fn everything_that_is_there_is_shown_and_the_rest_is_named() {
             0.64.into(),
         ]],
     );
-    let made = make(root, &out).unwrap();
+    let made = make(root, &out, &Arms::builtin()).unwrap();
     let has = |path: &str| made.written.contains(&PathBuf::from(path));
     assert!(has("results/letter/summary.json") && has("results/letter/report.html"));
     assert!(has("results/letter/figures/1-deficit-over-load.svg"));
@@ -133,7 +129,7 @@ fn everything_that_is_there_is_shown_and_the_rest_is_named() {
 
     // Without outputs the kept summaries serve, and nothing changes.
     fs::remove_dir_all(&out).unwrap();
-    let again = make(root, &out).unwrap();
+    let again = make(root, &out, &Arms::builtin()).unwrap();
     assert!(
         again.remarks[0].contains("taken from"),
         "{:?}",
@@ -185,6 +181,10 @@ fn put_sweep_of_one_world(folder: &Path, columns: &[(&str, Kind)], run: Vec<Cell
 }
 
 #[test]
+#[expect(
+    clippy::too_many_lines,
+    reason = "all kinds of sweeps, one after the other"
+)]
 fn sweeps_become_tables_and_the_figure() {
     let repository = repository("results-sweeps");
     let root = &repository.0;
@@ -254,7 +254,7 @@ fn sweeps_become_tables_and_the_figure() {
         &columns(&[]),
         row(&[], "demand@0.15", 1, 3.0),
     );
-    let made = make(root, &out).unwrap();
+    let made = make(root, &out, &Arms::builtin()).unwrap();
     assert!(made.written.contains(&PathBuf::from(DENSITY_FIGURE)));
     let text = fs::read_to_string(root.join("docs/beyond-the-letter.md")).unwrap();
     let rows = "| nothing | 0.20 / 0.300 |\n| nominal sizes | 0.80 / 0.300 |\n";
@@ -281,7 +281,9 @@ fn what_is_damaged_is_named_and_nothing_is_written() {
     put_run(&out.join("letter"), 6);
     fs::create_dir_all(out.join("readings")).unwrap();
     fs::write(out.join("readings/runs.parquet"), "no table").unwrap();
-    let error = make(&repository.0, &out).unwrap_err().to_string();
+    let error = make(&repository.0, &out, &Arms::builtin())
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("readings/runs.parquet"), "{error}");
     assert!(!repository.0.join("results").exists());
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use super::markers::MarkdownTable;
-use crate::table;
+use crate::tables::typed;
+use crate::text_table::TextTable;
 
 /// Sums of one arm and tile.
 #[derive(Debug, Clone, Copy, Default)]
@@ -31,7 +31,7 @@ impl Tiles {
     pub(crate) fn read(file: &Path) -> io::Result<Self> {
         let mut tiles = Self::default();
         let columns = ["arm", "tile_x", "tile_y", "occupancy", "busy"];
-        table::read(file, &columns, |row| {
+        typed::read(file, &columns, |row| {
             let (Some(arm), Some(x), Some(y), Some(load), Some(busy)) = (
                 row[0].text(),
                 row[1].number(),
@@ -64,7 +64,7 @@ impl Tiles {
 
     /// A row per arm.
     pub(crate) fn markdown(&self) -> String {
-        let mut table = MarkdownTable::new(&[
+        let mut table = TextTable::new(&[
             "arm",
             "#tiles",
             "#load: least tile",
@@ -92,9 +92,9 @@ impl Tiles {
             row.extend(spread(|sums| sums.load));
             row.extend(spread(|sums| sums.busy));
             row.push(format!("{:.1}", 100.0 * over as f64 / cycles.max(1) as f64));
-            table.row(&row);
+            table.row(row);
         }
-        table.text()
+        table.markdown()
     }
 }
 

@@ -1,6 +1,7 @@
 //! A made-up result to draw: the letter's own figures where it prints them, plausible ones elsewhere, with noise by seed.
 //! Nothing here was measured.
 
+use covey_draws::SplitMix;
 use covey_simulator::outcome::{Deficit, Misses};
 use covey_simulator::{CycleRow, Outcome, Timing};
 use serde_json::{Map, Value, json};
@@ -27,10 +28,7 @@ const ARMS: [(&str, f64, f64, f64, f64); 16] = [
 
 /// Noise in -1..1 of an address.
 fn noise(address: u64) -> f64 {
-    let mut x = address.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^= x >> 31;
+    let x = SplitMix::new(0).nth(address.wrapping_sub(1));
     (x >> 11) as f64 / (1u64 << 52) as f64 - 1.0
 }
 
@@ -56,8 +54,8 @@ fn on_seed(arm: usize, seed: u64) -> (f64, f64) {
     (deficit, load)
 }
 
-/// A summary of `count` seeds.
-pub(crate) fn summary(count: u64) -> Value {
+/// The text of a summary of `count` seeds.
+pub(crate) fn summary(count: u64) -> String {
     let seeds: Vec<u64> = (1001..1001 + count).collect();
     let relevant = 400_000.0;
     let mut arms = Map::new();
@@ -78,7 +76,7 @@ pub(crate) fn summary(count: u64) -> Value {
         let per_seed: Vec<Value> = rows
             .iter()
             .map(|(seed, deficit, load)| {
-                json!({"seed": seed, "deficit": deficit, "load": load, "relevant": relevant, "missed": (deficit * relevant).round()})
+                json!({"seed": seed, "deficit": deficit, "load": load, "relevant": relevant as u64, "missed": (deficit * relevant).round() as u64})
             })
             .collect();
         arms.insert(
@@ -98,7 +96,7 @@ pub(crate) fn summary(count: u64) -> Value {
             "penetration": 0.8, "sizes": "tr103562",
             "evaluation": {"horizon_s": 4.0, "margin_m": 7.0, "relevance": "reach", "relative_speed": "difference"},
             "sensing": {"range_m": 150.0, "cell": "centre", "object": "centre"},
-            "channel": {"tx_power_dbm": 23.0, "range_los_m": 500.0, "collision": {"table": "s2-23dbm"}},
+            "channel": {"tx_power_dbm": 23.0, "range_los_m": 500.0, "collision": "s2-23dbm"},
             "protocol": {"cell_m": 20.0, "tile_m": 500.0, "cycle_s": 0.2, "kappa_per_s": 2.0, "eta_add": 0.25, "eta_rem": -0.25,
                 "n_max": 1, "target": 0.3, "price_step": 0.5, "rate_bytes_per_s": 650_000.0, "footprint_m": 300.0,
                 "airtime_unit_s": 0.001, "silence_refreshes": true, "digest_every": 1},
@@ -117,6 +115,7 @@ pub(crate) fn summary(count: u64) -> Value {
         },
         "timing": {"wall_s": 214.3, "cpu_s": 411.9, "phases": {}}, "peak_rss_bytes": 412_000_000u64
     })
+    .to_string()
 }
 
 fn paired(seeds: &[u64]) -> Value {

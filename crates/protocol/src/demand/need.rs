@@ -10,32 +10,22 @@ use super::scene::Scene;
 use crate::grid::Position;
 use crate::parameters::Parameters;
 
-/// How far ahead needs are looked for, and what counts as being on a way.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
-pub struct Course {
-    /// Travel time ahead, in seconds. Default 5.
-    pub horizon_s: f64,
-    /// Added to the distance travelled, in metres. Default 10.
-    pub margin_m: f64,
-    /// A body whose centre is no further than this off a way's centre line is on it, in metres. Default 1.7: half a lane.
-    pub lane_half_m: f64,
-    /// Two ways meet where their centre lines come this near, in metres. Default 1.5.
-    pub meeting_m: f64,
-    /// Chance that somebody really sees what a sight line over known boxes says it sees. Default 0.85.
-    pub sight_trust: f64,
-}
-
-impl Default for Course {
-    fn default() -> Self {
-        Self {
-            horizon_s: 5.0,
-            margin_m: 10.0,
-            lane_half_m: 1.7,
-            meeting_m: 1.5,
-            sight_trust: 0.85,
-        }
+covey_parameters::parameters! {
+    /// How far ahead needs are looked for, and what counts as being on a way.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+    pub struct Course {
+        /// Travel time ahead.
+        horizon_s: f64 = 5.0, unit "s", range at_least(0.0).at_most(60.0), source "design: choice by demand";
+        /// Added to the distance travelled.
+        margin_m: f64 = 10.0, unit "m", range at_least(0.0).at_most(1_000.0), source "design: choice by demand";
+        /// A body whose centre is no further than this off a way's centre line is on it.
+        lane_half_m: f64 = 1.7, unit "m", range at_least(0.0).at_most(100.0), source "design: half a lane";
+        /// Two ways meet where their centre lines come this near.
+        meeting_m: f64 = 1.5, unit "m", range at_least(0.0).at_most(100.0), source "design: choice by demand";
+        /// Chance that somebody really sees what a sight line over known boxes says it sees.
+        sight_trust: f64 = 0.85, range at_least(0.0).at_most(1.0), source "design: choice by demand";
     }
 }
 

@@ -26,9 +26,9 @@ const FASTEST: f64 = 80.0;
 /// A body, as somebody knows it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Body {
-    /// Which.
+    /// The station, or a label where it is none.
     pub id: ObjectId,
-    /// Its centre.
+    /// The centre of the body, moved forward to the present.
     pub position: Position,
     /// Its direction, in radians; none where nobody knows.
     pub heading: Option<f64>,

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::costs::AskedReports;
 use super::fused::{FusedState, ListedObjects};
-use crate::admission::AdmissionProblem;
+use crate::admission::{AdmissionProblem, Rules};
 use crate::ids::{AgentId, ObjectId};
 use crate::messages::Content;
 use crate::parameters::Parameters;
@@ -29,6 +29,16 @@ pub(super) struct Room {
     pub(super) bytes: f64,
     /// What it has with all that is fresh, without contributors, at the size that counts.
     pub(super) fresh_bytes: f64,
+}
+
+impl Room {
+    /// By both bounds, and by what the problem says of the broadcast.
+    pub(super) fn of(rules: &Rules, problem: &AdmissionProblem<'_>) -> Self {
+        Self {
+            bytes: rules.room_bytes(),
+            fresh_bytes: problem.broadcast_base_bytes,
+        }
+    }
 }
 
 impl Speech {

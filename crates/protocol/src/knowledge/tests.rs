@@ -181,6 +181,7 @@ fn links_are_what_came_of_the_beacons_of_the_last_second() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one scene, told by several")]
 fn what_several_speak_of_is_one_object() {
     let parameters = Parameters::default();
     let options = DemandOptions::default();

@@ -163,6 +163,10 @@ impl Network {
         }
     }
 
+    #[expect(
+        clippy::too_many_lines,
+        reason = "a step of the network in the order of its events"
+    )]
     fn step(&mut self) {
         let now = self.now;
         let sensing = now.floor_to(Duration::from_millis(100), Duration::ZERO) == now;

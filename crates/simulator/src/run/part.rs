@@ -1,23 +1,30 @@
 //! Some of the arms of a run, with all that is theirs: parts of a run share nothing but the world, so they can go on side by
 //! side.
 
-use std::sync::Arc;
+use std::time::Instant as Clock;
 
-use covey_protocol::RoadMap;
-use covey_protocol::beacons::DueBeacon;
+use covey_protocol::messages::Message;
+use covey_radio::LANES;
 
-use super::*;
-use crate::road_map::Remembering;
+use crate::arms::{Arm, Behaviour};
+use crate::channel::{Air, BeaconClock, BeaconLanes, Class, DueBeacons, Parcel, Sizes, Told};
+use crate::ids::{Lane, Slot};
+use crate::measure::{
+    CycleView, Evaluation, Knowledge, Ledger, Margins, Observer, PathCells, by_margin,
+    deliveries_by_id,
+};
+use crate::outcome::{CycleRow, Outcome, Timing};
+use crate::prepared::Prepared;
+use crate::stack::{Spoken, Stack, Stage, Turn};
+use crate::world::{World, rebase};
 
 /// A step, as all parts see it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Step<'a> {
-    /// Who beacons, ascending.
-    pub(super) senders: &'a [u32],
-    /// What goes with their beacons.
-    pub(super) due: &'a [DueBeacon],
-    /// By place: at which step of a cycle it reports.
-    pub(super) report_phase: &'a [u32],
+pub(super) struct PartStep<'a> {
+    pub(super) world: &'a World<'a>,
+    pub(super) clock: &'a BeaconClock,
+    /// Who beacons.
+    pub(super) beacons: &'a DueBeacons,
     /// The step belongs to the measured window.
     pub(super) measured: bool,
     /// It is the first that does, or the first after no warm-up.
@@ -28,10 +35,56 @@ pub(super) struct Step<'a> {
     pub(super) rebased: bool,
 }
 
+/// One arm at work.
+#[derive(Debug)]
+pub(crate) struct ArmRun {
+    /// Its number among all arms of the run.
+    pub(crate) number: usize,
+    /// Which of the part's groups of lanes it belongs to, and its lane there.
+    pub(crate) group: usize,
+    pub(crate) lane: Lane,
+    pub(super) stack: Box<dyn Stack>,
+    air: Air,
+    /// What everyone learned from reports and broadcasts.
+    pub(crate) told: Told,
+    /// Everybody knows what any participant sees.
+    oracle: bool,
+    ledger: Ledger,
+}
+
+impl ArmRun {
+    /// An arm whose messages are remembered for `memory` steps.
+    pub(super) fn new(
+        prepared: &Prepared,
+        number: usize,
+        arm: &Arm,
+        seed: u64,
+        stack: Box<dyn Stack>,
+        memory: u32,
+    ) -> Self {
+        Self {
+            number,
+            group: 0,
+            lane: Lane(0),
+            stack,
+            air: Air::new(prepared),
+            told: Told::new(memory),
+            oracle: matches!(arm.strategy.behaviour, Behaviour::Oracle),
+            ledger: Ledger::new(arm.to_string(), seed),
+        }
+    }
+
+    /// Someone records.
+    pub(super) fn watch(&mut self) {
+        self.air.log = Some(Vec::new());
+        self.stack.watch();
+    }
+}
+
 /// Some of the arms.
 #[derive(Debug)]
 pub(crate) struct Part {
-    pub(super) spoken: Spoken,
+    spoken: Spoken,
     sizes: Sizes,
     pub(crate) arms: Vec<ArmRun>,
     pub(crate) groups: Vec<BeaconLanes>,
@@ -45,18 +98,7 @@ impl Part {
     pub(super) fn new(prepared: &Prepared, mut arms: Vec<ArmRun>) -> Self {
         for (at, run) in arms.iter_mut().enumerate() {
             run.group = at / LANES;
-            run.lane = at % LANES;
-        }
-        // Paths are asked for alike in all arms; what contributors ask to judge needs is each arm's own.
-        let remembering = || Arc::new(Remembering::new(&prepared.carried)) as Arc<dyn RoadMap>;
-        let shared = remembering();
-        for run in &mut arms {
-            if let Kind::Hosted(hosted) = &mut run.kind {
-                hosted.carry(match hosted.profile.judgement {
-                    None => Arc::clone(&shared),
-                    Some(_) => remembering(),
-                });
-            }
+            run.lane = Lane((at % LANES) as u8);
         }
         Self {
             spoken: Spoken::default(),
@@ -71,13 +113,17 @@ impl Part {
         }
     }
 
+    /// Outcomes and rows of cycles of all arms, by their numbers.
+    pub(super) fn finish(self) -> impl Iterator<Item = (usize, (Outcome, Vec<CycleRow>))> {
+        let Self { arms, groups, .. } = self;
+        arms.into_iter().map(move |run| {
+            let statistics = &groups[run.group].statistics[run.lane.index()];
+            (run.number, run.ledger.finish(&run.air, statistics))
+        })
+    }
+
     /// Does the part's share of a step.
-    pub(super) fn step(
-        &mut self,
-        shared: &Shared<'_>,
-        step: &Step<'_>,
-        observer: &mut dyn Observer,
-    ) {
+    pub(super) fn step(&mut self, step: &PartStep<'_>, observer: &mut dyn Observer) {
         if step.rebased {
             self.rebase();
         }
@@ -87,26 +133,53 @@ impl Part {
                 run.ledger.receptions = 0;
             }
         }
-        self.begin(shared);
+        self.begin(step, observer);
         let clock = Clock::now();
-        self.beacons_and_reports(shared, step, observer);
+        self.beacons_and_reports(step, observer);
         self.timing.beacons_s += clock.elapsed().as_secs_f64();
         let clock = Clock::now();
-        self.deliver_reports(shared, observer);
-        if shared.is_decision() {
-            self.serve(shared, step, observer);
-        }
+        self.deliver_and_decide(step, observer);
         self.timing.arms_s += clock.elapsed().as_secs_f64();
-        if shared.is_decision() && step.measured {
+        let decision = step.world.is_decision();
+        if decision && step.measured {
             let clock = Clock::now();
-            self.measure(shared, observer);
+            self.measure(step.world, observer);
             self.timing.metric_s += clock.elapsed().as_secs_f64();
         }
         for run in &mut self.arms {
             run.air.end();
-            if let Some(log) = run.air.log.as_mut().filter(|_| shared.is_decision()) {
+            if let Some(log) = run.air.log.as_mut().filter(|_| decision) {
                 log.clear();
             }
+        }
+    }
+
+    /// Gives every arm its turn.
+    fn each(
+        &mut self,
+        step: &PartStep<'_>,
+        observer: &mut dyn Observer,
+        mut act: impl FnMut(&mut dyn Stack, &mut Turn<'_>),
+    ) {
+        for run in &mut self.arms {
+            let mut turn = Turn {
+                stage: Stage {
+                    world: step.world,
+                    clock: step.clock,
+                    sizes: &self.sizes,
+                    measured: step.measured,
+                    relevance_known: step.relevance_known,
+                },
+                number: run.number,
+                lane: run.lane,
+                spoken: &mut self.spoken,
+                beacons: &mut self.groups[run.group],
+                air: &mut run.air,
+                told: &mut run.told,
+                ledger: &mut run.ledger,
+                observer,
+            };
+            act(&mut *run.stack, &mut turn);
         }
     }
 
@@ -114,15 +187,7 @@ impl Part {
     fn rebase(&mut self) {
         for run in &mut self.arms {
             run.told.each(rebase);
-            match &mut run.kind {
-                Kind::Silent | Kind::Omniscient(_) => {}
-                Kind::Senders(senders) => senders.included.each(rebase),
-                Kind::Hosted(hosted) => {
-                    if let Some(reported) = &mut hosted.reported {
-                        reported.each(rebase);
-                    }
-                }
-            }
+            run.stack.rebase();
         }
         for group in &mut self.groups {
             group.heard.each(rebase);
@@ -130,310 +195,161 @@ impl Part {
     }
 
     /// Makes room, forgets who left, and opens the step on the channel.
-    fn begin(&mut self, shared: &Shared<'_>) {
-        let size = shared.slots.len();
+    fn begin(&mut self, step: &PartStep<'_>, observer: &mut dyn Observer) {
+        let world = step.world;
+        let size = world.road.size();
         for group in &mut self.groups {
             group.hosts.resize(size, 0);
-            if shared.is_sensing() {
-                let timeline = &shared.prepared.timeline;
+            if world.is_sensing() {
+                let timeline = &world.prepared.timeline;
                 let keep = timeline.soft_state.div_ceil(timeline.beacon) + 2;
                 group.heard.begin_interval(size, keep as usize);
             }
-            for &slot in &shared.left {
+            for &slot in world.road.left() {
                 group.heard.clear(slot);
             }
         }
-        for run in &mut self.arms {
-            run.told.begin(shared.step, size);
-            let group = &mut self.groups[run.group];
-            match &mut run.kind {
-                Kind::Silent | Kind::Omniscient(_) => {}
-                Kind::Senders(senders) => senders.included.grow(size),
-                Kind::Hosted(hosted) => hosted.begin(shared, &mut group.hosts, run.lane),
+        self.each(step, observer, |stack, turn| {
+            turn.told.begin(world.step(), size);
+            stack.begin(turn);
+            for &slot in world.road.left() {
+                turn.told.clear(slot);
             }
-            for &slot in &shared.left {
-                run.told.clear(slot);
-                if let Kind::Senders(senders) = &mut run.kind {
-                    senders.included.clear(slot);
-                }
-            }
-            run.air.begin(shared);
-            group.begin(shared, run.lane, &run.air);
-        }
+            turn.air.begin(world);
+            turn.beacons.begin(world, turn.lane, turn.air);
+        });
     }
 
     /// Offers all beacons and reports of the step, decides which are carried, and delivers the beacons.
-    fn beacons_and_reports(
-        &mut self,
-        shared: &Shared<'_>,
-        step: &Step<'_>,
-        observer: &mut dyn Observer,
-    ) {
-        let Step {
-            senders,
-            due,
-            report_phase,
-            measured,
-            ..
-        } = *step;
-        self.spoken.speak(shared, senders, due);
-        let thinning = air::thinning(shared, BEACON);
-        let mut carried = vec![vec![0u16; senders.len()]; self.groups.len()];
-        for run in &mut self.arms {
-            for (&slot, due) in senders.iter().zip(due) {
-                let mut digest = None;
-                if let Kind::Hosted(hosted) = &run.kind
-                    && let Some(made) =
-                        self.spoken
-                            .digest(slot, shared.step, &hosted.profile.parameters)
-                {
-                    let bytes = made.encoded_len() as u32;
-                    digest = Some(bytes);
-                    if measured {
-                        run.ledger.outcome.digest_bytes.add(f64::from(bytes));
-                    }
+    fn beacons_and_reports(&mut self, step: &PartStep<'_>, observer: &mut dyn Observer) {
+        let (world, beacons) = (step.world, step.beacons);
+        self.spoken.speak(world, beacons);
+        let thinning = Class::Beacon.thinning(world);
+        self.each(step, observer, |stack, turn| {
+            for (&sender, due) in beacons.senders.iter().zip(&beacons.due) {
+                let parameters = stack.parameters();
+                let digest = parameters
+                    .and_then(|parameters| turn.spoken.digest(sender, world.step(), parameters))
+                    .map(|digest| digest.encoded_len() as u32);
+                if let Some(bytes) = digest.filter(|_| step.measured) {
+                    turn.ledger.outcome.digest_bytes.add(f64::from(bytes));
                 }
-                let (bytes, digest) = self.sizes.beacon(digest, due.low_frequency);
-                run.air
-                    .offer(shared, &thinning, slot, BEACON, bytes, digest);
+                let (bytes, digest) = turn.stage.sizes.beacon(digest, due.low_frequency);
+                let class = Class::Beacon;
+                let parcel = Parcel {
+                    sender,
+                    class,
+                    bytes,
+                    digest,
+                };
+                turn.air.offer(world, &thinning, parcel);
             }
-            run.compose_reports(
-                shared,
-                &mut self.spoken,
-                &self.groups[run.group],
-                report_phase,
-                &self.sizes,
-            );
-            run.air.carry();
+            stack.report(turn);
+            turn.air.carry();
+        });
+        self.deliver_beacons(step);
+        if observer.wants_messages() {
+            self.each(step, observer, |stack, turn| {
+                tell_messages(stack, turn, beacons);
+            });
+        }
+        if observer.wants_deliveries() {
+            let senders = &beacons.senders;
+            self.each(step, observer, |stack, turn| {
+                tell_delivered(stack, turn, senders);
+            });
+        }
+    }
+
+    /// Delivers the beacons of the step to all arms at once.
+    fn deliver_beacons(&mut self, step: &PartStep<'_>) {
+        let (world, senders) = (step.world, &step.beacons.senders);
+        let mut carried = vec![vec![0u16; senders.len()]; self.groups.len()];
+        for run in &self.arms {
             for (mask, &carried) in carried[run.group].iter_mut().zip(&run.air.carried) {
-                *mask |= u16::from(carried) << run.lane;
+                *mask |= u16::from(carried) << run.lane.0;
             }
         }
-        let reception = air::reception(shared, BEACON);
+        let reception = Class::Beacon.reception(world);
         let mut delivered = vec![[0u64; LANES]; self.groups.len()];
-        let mut in_range = 0u64;
+        let in_range = |slot: Slot| world.links.range(slot).len() as u64;
         for (at, &slot) in senders.iter().enumerate() {
-            in_range += shared.links.range(slot).len() as u64;
             for ((group, masks), delivered) in
                 self.groups.iter_mut().zip(&carried).zip(&mut delivered)
             {
-                group.deliver(shared, &reception, slot, masks[at], measured, delivered);
+                group.deliver(world, &reception, slot, masks[at], step.measured, delivered);
             }
         }
+        let all: u64 = senders.iter().map(|&slot| in_range(slot)).sum();
         for run in &mut self.arms {
-            let traffic = &mut run.air.traffic[BEACON as usize];
-            let delivered = delivered[run.group][run.lane];
+            let delivered = delivered[run.group][run.lane.index()];
             let thinned: u64 = senders
                 .iter()
                 .zip(&carried[run.group])
-                .filter(|&(_, mask)| mask >> run.lane & 1 == 0)
-                .map(|(&slot, _)| shared.links.range(slot).len() as u64)
+                .filter(|&(_, mask)| mask & run.lane.bit() == 0)
+                .map(|(&slot, _)| in_range(slot))
                 .sum();
+            let offers = run.air.offers[..senders.len()].iter();
+            let bytes: u64 = offers.map(|offer| u64::from(offer.bytes)).sum();
+            let traffic = &mut run.air.traffic[Class::Beacon as usize];
             traffic.messages += senders.len() as u64;
-            traffic.bytes += run.air.offers[..senders.len()]
-                .iter()
-                .map(|offer| u64::from(offer.bytes))
-                .sum::<u64>();
-            traffic.in_range += in_range;
+            traffic.bytes += bytes;
+            traffic.in_range += all;
             traffic.delivered += delivered;
             traffic.thinned += thinned;
-            traffic.lost += in_range - delivered - thinned;
+            traffic.lost += all - delivered - thinned;
             run.ledger.receptions += delivered;
             // What is left of the carried flags is the reports'.
             run.air.carried.drain(..senders.len());
         }
-        if observer.wants_messages() {
-            self.tell_messages(shared, senders, observer);
-        }
-        if observer.wants_deliveries() {
-            self.tell_delivered_beacons(shared, senders, observer);
+    }
+
+    /// Reports are delivered; at the step of decisions hosts are found, decide, and broadcast.
+    fn deliver_and_decide(&mut self, step: &PartStep<'_>, observer: &mut dyn Observer) {
+        let decision = step.world.is_decision();
+        self.each(step, observer, |stack, turn| {
+            let carried = std::mem::take(&mut turn.air.carried);
+            stack.deliver(turn, &carried);
+            turn.air.carried = carried;
+        });
+        if decision {
+            self.each(step, observer, |stack, turn| stack.decide(turn));
         }
     }
 
-    fn deliver_reports(&mut self, shared: &Shared<'_>, observer: &mut dyn Observer) {
+    fn measure(&mut self, world: &World<'_>, observer: &mut dyn Observer) {
+        let mut evaluation = Evaluation::new(world);
+        let mut paths = PathCells::new(world);
         for run in &mut self.arms {
-            let number = run.number;
-            let group = &self.groups[run.group];
-            let carried = std::mem::take(&mut run.air.carried);
-            match &mut run.kind {
-                Kind::Silent => {}
-                Kind::Senders(_) | Kind::Omniscient(_) => {
-                    let reception = air::reception(shared, REPORT);
-                    let stamp = shared.stamp(shared.sensed_step);
-                    for (report, &carried) in run.reports.iter().zip(&carried) {
-                        let SentReport {
-                            sender,
-                            objects,
-                            bytes,
-                            ..
-                        } = report;
-                        run.air.deliver(
-                            shared,
-                            &reception,
-                            *sender,
-                            REPORT,
-                            *bytes,
-                            carried,
-                            &mut run.receivers,
-                        );
-                        run.ledger.receptions += (run.receivers.len() * objects.len()) as u64;
-                        let receivers = run.receivers.iter().copied();
-                        let message = run.told.message(shared.step, receivers);
-                        run.told.spoken_by(message, Speaker::Reporter(*sender));
-                        for &object in objects {
-                            run.told.tell(message, object, stamp);
-                        }
-                        if observer.wants_deliveries() {
-                            let message = Message::Report(report.message(shared));
-                            tell_delivered(observer, number, shared, &message, &run.receivers);
-                        }
-                    }
-                }
-                Kind::Hosted(hosted) => {
-                    hosted.sense(shared, &mut self.spoken);
-                    hosted.hear(shared, &self.spoken, &group.heard_by_hosts, run.lane);
-                    hosted.deliver_reports(
-                        shared,
-                        &mut run.air,
-                        &carried,
-                        &mut run.told,
-                        &mut run.ledger.receptions,
-                        number,
-                        observer,
-                    );
-                    hosted.measure_load(shared, &run.air, number, observer);
-                }
-            }
-            run.air.carried = carried;
-        }
-    }
-
-    /// Hosts are found, decide, and broadcast.
-    fn serve(&mut self, shared: &Shared<'_>, step: &Step<'_>, observer: &mut dyn Observer) {
-        let measured = step.measured;
-        for run in &mut self.arms {
-            let number = run.number;
-            if let Kind::Omniscient(omniscient) = &mut run.kind {
-                // Relevance is found only in the measured window and the cycle before it.
-                if step.relevance_known {
-                    let heard = &self.groups[run.group].heard;
-                    omniscient.choose(shared, &run.told, heard, run.lane);
-                }
-                run.air.offers.clear();
-                let thinning = air::thinning(shared, BROADCAST);
-                for (slot, broadcast) in omniscient.commands(shared) {
-                    let bytes = self.sizes.broadcast(&broadcast);
-                    run.air.offer(shared, &thinning, slot, BROADCAST, bytes, 0);
-                    if observer.wants_messages() {
-                        let message = Message::Broadcast(broadcast);
-                        tell_offered(observer, number, shared, slot, &message, bytes);
-                    }
-                }
-                run.air.carry();
-                continue;
-            }
-            let Kind::Hosted(hosted) = &mut run.kind else {
-                continue;
-            };
-            let group = &mut self.groups[run.group];
-            hosted.elect(
-                shared,
-                &mut self.spoken,
-                group,
-                run.lane,
-                &mut run.ledger.outcome,
-                measured,
-            );
-            run.air.offers.clear();
-            let retention = measured.then_some(&mut run.ledger.outcome.retention_scores);
-            let broadcasts = hosted.serve(
-                shared,
-                &mut run.air,
-                &self.sizes,
-                number,
-                observer,
-                retention,
-            );
-            let told = if observer.wants_messages() {
-                &broadcasts[..]
-            } else {
-                &[]
-            };
-            for (slot, broadcast, bytes) in told {
-                let message = Message::Broadcast(broadcast.clone());
-                tell_offered(observer, number, shared, *slot, &message, *bytes);
-            }
-            run.air.carry();
-            hosted.deliver_broadcasts(
-                shared,
-                &mut run.air,
-                &broadcasts,
-                &mut run.told,
-                &mut group.hosts,
-                run.lane,
-                &mut run.ledger.receptions,
-                number,
-                observer,
-            );
-            if measured {
-                run.ledger.serve(&hosted.served);
-            }
-        }
-    }
-
-    fn measure(&mut self, shared: &Shared<'_>, observer: &mut dyn Observer) {
-        let mut evaluation = metric::Evaluation::new(shared);
-        let mut paths = PathCells::new(shared);
-        for run in &mut self.arms {
-            let number = run.number;
-            let served = match &run.kind {
-                Kind::Hosted(hosted) => &hosted.served[..],
-                _ => &[],
-            };
-            let knowledge = metric::Knowledge {
+            let knowledge = Knowledge {
                 beacons: &self.groups[run.group].heard,
                 lane: run.lane,
                 told: &run.told,
-                oracle: run.arm.strategy == Strategy::Oracle,
+                oracle: run.oracle,
             };
-            if let (0, Some(margins)) = (number, &mut self.margins) {
-                metric::by_margin(shared, &knowledge, margins);
+            if let (0, Some(margins)) = (run.number, &mut self.margins) {
+                by_margin(world, &knowledge, margins);
             }
-            run.ledger.measure(
-                shared,
-                &mut evaluation,
-                &knowledge,
-                &run.air,
-                served,
-                number,
-                observer,
-            );
-            let outcome = &mut run.ledger.outcome;
-            if let Kind::Hosted(hosted) = &mut run.kind {
-                hosted.credit.settle(
-                    shared,
-                    &knowledge,
-                    evaluation.pairs.iter(),
-                    hosted.profile.parameters.footprint_m,
-                    &mut outcome.cured,
-                );
-            }
-            let cells = paths.count(shared, &evaluation.observed, &knowledge);
-            outcome.path_cells[0] += cells[0];
-            outcome.path_cells[1] += cells[1];
+            let served = run.stack.served();
+            run.ledger
+                .measure(world, &mut evaluation, &knowledge, &run.air, served);
+            let (rows, misses) = run.ledger.newest();
+            observer.cycle(run.number, rows, misses);
+            run.stack
+                .settle(world, &knowledge, &evaluation, &mut run.ledger);
+            let cells = paths.count(world, &evaluation.observed, &knowledge);
+            run.ledger.outcome.path_cells[0] += cells[0];
+            run.ledger.outcome.path_cells[1] += cells[1];
             if observer.wants_record() {
-                let reported = match &run.kind {
-                    Kind::Hosted(hosted) => hosted.reported.as_ref(),
-                    _ => None,
-                };
-                let (relevant, known) = knowledge.record(shared, &evaluation, reported);
+                let reported = run.stack.reported();
+                let (relevant, known) = knowledge.record(world, &evaluation, reported);
                 let deliveries = run.air.log.as_deref().unwrap_or_default();
                 observer.record(
-                    number,
+                    run.number,
                     &CycleView {
                         relevant: &relevant,
                         known: &known,
-                        deliveries: &deliveries_by_id(shared, deliveries),
+                        deliveries: &deliveries_by_id(world, deliveries),
                     },
                 );
             }
@@ -441,46 +357,29 @@ impl Part {
     }
 }
 
-/// Deliveries of places as deliveries of vehicles.
-fn deliveries_by_id(shared: &Shared<'_>, log: &[(u32, u8, Vec<u32>)]) -> Vec<Delivery> {
-    log.iter()
-        .map(|(sender, class, receivers)| {
-            let mut receivers: Vec<u32> = receivers.iter().map(|&r| shared.slots.id(r)).collect();
-            receivers.sort_unstable();
-            Delivery {
-                sender: shared.slots.id(*sender),
-                kind: if *class == REPORT {
-                    MessageKind::Report
-                } else {
-                    MessageKind::Broadcast
-                },
-                receivers,
-            }
-        })
-        .collect()
+/// Tells whoever watches what was offered in this step, broadcasts apart.
+fn tell_messages(stack: &mut dyn Stack, turn: &mut Turn<'_>, beacons: &DueBeacons) {
+    let world = turn.stage.world;
+    for (at, &slot) in beacons.senders.iter().enumerate() {
+        if let Some(beacon) = stack.beacon(turn.spoken, world, slot) {
+            let bytes = turn.air.offers[at].bytes;
+            turn.tell_offered(slot, &Message::Beacon(beacon), bytes);
+        }
+    }
+    stack.tell_reports(turn);
 }
 
-/// Tells an observer of a message that was offered.
-pub(super) fn tell_offered(
-    observer: &mut dyn Observer,
-    arm: usize,
-    shared: &Shared<'_>,
-    sender: u32,
-    message: &Message,
-    bytes: u32,
-) {
-    let tile = shared.prepared.tiles.tile(shared.tile[sender as usize]);
-    observer.message(arm, shared.now(), tile, message, bytes);
-}
-
-/// Tells an observer who received a message.
-pub(crate) fn tell_delivered(
-    observer: &mut dyn Observer,
-    arm: usize,
-    shared: &Shared<'_>,
-    message: &Message,
-    places: &[u32],
-) {
-    let receivers: Vec<u32> = places.iter().map(|&place| shared.slots.id(place)).collect();
-    observer.delivered(arm, shared.now(), message, &receivers);
+/// Tells whoever watches who received the beacons of this step.
+fn tell_delivered(stack: &mut dyn Stack, turn: &mut Turn<'_>, senders: &[Slot]) {
+    let world = turn.stage.world;
+    let stamp = world.time.stamp(world.step());
+    for &slot in senders {
+        let Some(beacon) = stack.beacon(turn.spoken, world, slot) else {
+            continue;
+        };
+        let receivers = &world.links.receivers[world.links.range(slot)];
+        let heard = |place: &&Slot| turn.beacons.heard.at(slot, **place, turn.lane) == stamp;
+        let receivers: Vec<Slot> = receivers.iter().filter(heard).copied().collect();
+        turn.tell_delivered(&Message::Beacon(beacon), &receivers);
+    }
 }

@@ -8,7 +8,7 @@ use covey_protocol::{
     Report, Tile,
 };
 use covey_simulator::Observer;
-use covey_simulator::observe::{Senses, StepView};
+use covey_simulator::events::{Senses, StepView};
 
 use crate::wire::Bytes;
 

@@ -11,19 +11,11 @@
 
 use super::following::{braking_distance, travel_time};
 use super::motion::{Motion, STANDING};
+use super::patience::{FORCE_AFTER, IMPATIENT_AFTER, SQUEEZE_AFTER};
 use super::roads::{Conflict, Crossing, Meeting, NONE};
 use super::signals::Light;
 use super::vehicle::{Denial, Vehicle};
 
-/// A driver who has stood this long (s) at a green light no longer waits for gaps: those who have right of way but could
-/// still stop must do so.
-const IMPATIENT_AFTER: f64 = 60.0;
-/// After this time (s) without room a driver chooses another way.
-pub(crate) const REROUTE_AFTER: f64 = 40.0;
-/// After this time (s) without room a driver enters the junction all the same.
-const FORCE_AFTER: f64 = 80.0;
-/// After this time (s) a vehicle inside a junction squeezes past one that stands in its way.
-pub(crate) const SQUEEZE_AFTER: f64 = 100.0;
 /// A vehicle may wait inside a junction with this much of its tail (m) still before the line.
 const OVERHANG: f64 = 3.0;
 /// Below this speed (m/s), if not speeding up, a vehicle is taken to stand still soon.

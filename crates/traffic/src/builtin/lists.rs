@@ -37,7 +37,6 @@ impl<T> Lists<T> {
         self.count(track);
     }
 
-    /// Empties a list.
     pub(crate) fn clear(&mut self, track: u32) {
         self.items[track as usize].clear();
         self.counts[track as usize] = 0;

@@ -15,6 +15,7 @@
 //! What differs from SUMO: drivers do not plan routes, they turn by shares; lane changes take time; there is no rule to keep
 //! to the kerb side; a driver who misses his lane turns elsewhere instead of blocking it; nobody is ever teleported.
 
+mod building;
 mod config;
 mod conflicts;
 mod following;
@@ -23,8 +24,8 @@ mod lane_change;
 mod lists;
 mod motion;
 mod occupancy;
+mod patience;
 mod placement;
-mod random;
 mod roads;
 mod routes;
 mod selection;
@@ -39,7 +40,7 @@ use crate::Source;
 use covey_world::network::{EdgeIx, Network};
 use covey_world::{Frame, Point, VehicleId, VehicleState};
 use motion::{Motion, STANDING};
-use roads::{Roads, TrackKind};
+use roads::TrackKind;
 use signals::Signals;
 use vehicle::Vehicle;
 
@@ -56,7 +57,7 @@ pub struct Builtin {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Summary {
-    /// Vehicles.
+    /// Vehicles on all roads; the same at all times.
     pub vehicles: usize,
     /// Vehicles on the main road, its junctions included.
     pub on_main: usize,
@@ -82,7 +83,7 @@ impl Builtin {
     /// not fit on the road.
     pub fn new(network: &Network, config: &BuiltinConfig, seed: u64) -> Result<Self, BuiltinError> {
         config.validate()?;
-        let roads = Roads::new(network, config)?;
+        let roads = building::build(network, config)?;
         let (vehicles, main) = placement::place(&roads, config, seed)?;
         let step_us = i64::from(config.warmup_step_ms) * 1000;
         let steps = (config.warmup_s * 1e6 / step_us as f64).ceil() as i64;

@@ -4,10 +4,11 @@
 //! vehicle, each from the positions and speeds at the beginning of the step; then all move. Only the binding to gates is
 //! visible within a step, so vehicles are treated in the order of their ids and the outcome is a function of the state alone.
 
-use super::config::BuiltinConfig;
+use super::config::{BuiltinConfig, DriverModel};
 use super::following::{braking_distance, safe_speed};
 use super::lists::Lists;
 use super::occupancy::{Occupancy, shadow_front};
+use super::patience::SQUEEZE_AFTER;
 use super::roads::{Meeting, NONE, Roads, TrackKind};
 use super::signals::{Light, Signals};
 use super::vehicle::{Denial, Vehicle};
@@ -27,7 +28,6 @@ pub(crate) const STANDING: f64 = 0.1;
 /// A vehicle that means to pass a gate and could still stop before it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Approach {
-    /// Who.
     pub(crate) vehicle: u32,
     /// How far it is from the gate, m.
     pub(crate) distance: f64,
@@ -82,6 +82,45 @@ struct Plan {
     bound: usize,
     forced: bool,
     squeezed: bool,
+}
+
+/// What bounds a vehicle's speed in one step, as far as it is known.
+struct Limits {
+    /// The highest safe speed.
+    safe: f64,
+    /// Whatever lies farther away than this cannot matter in this step.
+    horizon: f64,
+    /// Somebody bound to a conflicting track is nearer than it should be.
+    squeezed: bool,
+}
+
+impl Limits {
+    fn slow_to(&mut self, speed: f64) {
+        self.safe = self.safe.min(speed);
+    }
+
+    /// Heeds `leader`, whose rear bumper is `gap` metres ahead.
+    fn follow(&mut self, model: &DriverModel, gap: f64, leader: &Vehicle) {
+        let (decel, gap) = (model.decel, gap - model.min_gap);
+        self.slow_to(safe_speed(
+            gap,
+            leader.speed,
+            decel,
+            leader.model.decel,
+            model.tau,
+        ));
+        let stop = gap + braking_distance(leader.speed, leader.model.decel.max(decel));
+        self.horizon = self.horizon.min(stop.max(0.0) + model.min_gap);
+    }
+}
+
+/// What a vehicle finds on its path.
+struct Ahead {
+    denial: Denial,
+    forced: bool,
+    /// Gates that it may pass: the track's place on its path, and how far away it begins.
+    gates: [(usize, f64); 14],
+    gate_count: usize,
 }
 
 impl Motion {
@@ -303,96 +342,26 @@ impl Motion {
             "a path must end on a lane"
         );
         let model = &me.model;
-        let (decel, tau) = (model.decel, model.tau);
+        let decel = model.decel;
         let here = &self.roads.tracks[me.track as usize];
         let wish = (here.limit * me.factor).min(model.max_speed);
         let fastest = (me.speed + model.accel * dt).min(wish.max(me.speed - decel * dt));
-        let mut safe = f64::INFINITY;
-        // Whatever lies farther away than this cannot matter in this step.
-        let mut horizon =
-            fastest * tau + braking_distance(fastest, decel) + STOP_SHORT + model.min_gap;
-        let mut squeezed = false;
-
-        let follow = |gap: f64, leader: &Vehicle, safe: &mut f64, horizon: &mut f64| {
-            let gap = gap - model.min_gap;
-            *safe = safe.min(safe_speed(
-                gap,
-                leader.speed,
-                decel,
-                leader.model.decel,
-                tau,
-            ));
-            let stop = gap + braking_distance(leader.speed, leader.model.decel.max(decel));
-            *horizon = horizon.min(stop.max(0.0) + model.min_gap);
+        let mut limits = Limits {
+            safe: f64::INFINITY,
+            horizon: fastest * model.tau
+                + braking_distance(fastest, decel)
+                + STOP_SHORT
+                + model.min_gap,
+            squeezed: false,
         };
-
-        if let Some(entry) = self.occupancy.ahead(i as u32, me.track) {
-            let leader = &self.vehicles[entry.vehicle as usize];
-            follow(entry.back - me.position, leader, &mut safe, &mut horizon);
-        }
-        if me.shadow != NONE
-            && let Some(front) = shadow_front(&self.roads, me)
-            && let Some(entry) = self.occupancy.ahead_of(me.shadow, front, i as u32)
-        {
-            // Until the body has left the old lane, the vehicle in front there counts as well.
-            let leader = &self.vehicles[entry.vehicle as usize];
-            let mut unused = f64::INFINITY;
-            follow(entry.back - front, leader, &mut safe, &mut unused);
-        }
-        if here.crossing().is_some() {
-            safe = safe.min(self.conflict_speed(i, me.track, -me.position, &mut squeezed));
-        }
-        let mut denial = Denial::None;
-        let mut bound = me.bound;
-        let mut forced = false;
-        let mut gates = [(0_usize, 0.0_f64); 14];
-        let mut gate_count = 0;
-        let mut distance = here.length - me.position;
-        let mut open = true;
-        for (k, &track) in me.path.as_slice().iter().enumerate() {
-            if distance > horizon {
-                open = false;
-                break;
-            }
-            let data = &self.roads.tracks[track as usize];
-            if data.crossing().is_some() {
-                safe = safe.min(self.conflict_speed(i, track, distance, &mut squeezed));
-                if k >= me.bound {
-                    let (answer, force) = self.may_pass(i, k, distance);
-                    if answer != Denial::None {
-                        denial = answer;
-                        let stop = distance - STOP_SHORT;
-                        safe = safe.min(safe_speed(stop, 0.0, decel, decel, tau));
-                        open = false;
-                        break;
-                    }
-                    forced |= force;
-                    gates[gate_count] = (k, distance);
-                    gate_count += 1;
-                }
-            }
-            let limit = data.limit * me.factor;
-            if limit < fastest {
-                safe = safe.min((limit * limit + 2.0 * decel * distance.max(0.0)).sqrt());
-            }
-            if let Some(entry) = self.occupancy.last(track)
-                && entry.vehicle != i as u32
-            {
-                let leader = &self.vehicles[entry.vehicle as usize];
-                follow(distance + entry.back, leader, &mut safe, &mut horizon);
-            }
-            distance += data.length;
-        }
-        if open && distance <= horizon {
-            // The way is not known any further: the lane does not lead where the driver wants to go.
-            safe = safe.min(safe_speed(distance - STOP_SHORT, 0.0, decel, decel, tau));
-        }
+        self.look_around(i, &mut limits);
+        let ahead = self.look_along_path(i, fastest, &mut limits);
         if me.helps.0 != NONE {
             let polite = self.helpful_speed(i).max(me.speed - HELPFUL_BRAKING * dt);
-            safe = safe.min(polite);
+            limits.slow_to(polite);
         }
 
-        let target = fastest.min(safe);
+        let target = fastest.min(limits.safe);
         let noise = model.sigma * me.dawdle.unit(self.step) * dt;
         let slack = noise
             * if target < model.accel {
@@ -405,7 +374,9 @@ impl Motion {
         next = next.max(me.speed - EMERGENCY * dt).max(0.0);
 
         // A gate that can no longer be kept after this step is passed for good.
-        for &(k, distance) in &gates[..gate_count] {
+        let mut bound = me.bound;
+        let mut forced = ahead.forced;
+        for &(k, distance) in &ahead.gates[..ahead.gate_count] {
             let left = distance - next * dt;
             if left > braking_distance(next, decel) + next * dt + 0.1 {
                 forced = false;
@@ -415,11 +386,84 @@ impl Motion {
         }
         Plan {
             next_speed: next,
-            denial,
+            denial: ahead.denial,
             bound,
             forced,
-            squeezed,
+            squeezed: limits.squeezed,
         }
+    }
+
+    /// What a vehicle heeds on the track it is on, and on the lane that it leaves.
+    fn look_around(&self, i: usize, limits: &mut Limits) {
+        let me = &self.vehicles[i];
+        if let Some(entry) = self.occupancy.ahead(i as u32, me.track) {
+            let leader = &self.vehicles[entry.vehicle as usize];
+            limits.follow(&me.model, entry.back - me.position, leader);
+        }
+        if me.shadow != NONE
+            && let Some(front) = shadow_front(&self.roads, me)
+            && let Some(entry) = self.occupancy.ahead_of(me.shadow, front, i as u32)
+        {
+            // Until the body has left the old lane, the vehicle in front there counts as well, but not for what lies ahead.
+            let leader = &self.vehicles[entry.vehicle as usize];
+            let horizon = limits.horizon;
+            limits.follow(&me.model, entry.back - front, leader);
+            limits.horizon = horizon;
+        }
+        if self.roads.tracks[me.track as usize].crossing().is_some() {
+            let speed = self.conflict_speed(i, me.track, -me.position, &mut limits.squeezed);
+            limits.slow_to(speed);
+        }
+    }
+
+    /// What a vehicle heeds on the tracks of its path, as far as it matters in this step.
+    fn look_along_path(&self, i: usize, fastest: f64, limits: &mut Limits) -> Ahead {
+        let me = &self.vehicles[i];
+        let (decel, tau) = (me.model.decel, me.model.tau);
+        let mut ahead = Ahead {
+            denial: Denial::None,
+            forced: false,
+            gates: [(0, 0.0); 14],
+            gate_count: 0,
+        };
+        let mut distance = self.roads.tracks[me.track as usize].length - me.position;
+        for (k, &track) in me.path.as_slice().iter().enumerate() {
+            if distance > limits.horizon {
+                return ahead;
+            }
+            let data = &self.roads.tracks[track as usize];
+            if data.crossing().is_some() {
+                let speed = self.conflict_speed(i, track, distance, &mut limits.squeezed);
+                limits.slow_to(speed);
+                if k >= me.bound {
+                    let (answer, force) = self.may_pass(i, k, distance);
+                    if answer != Denial::None {
+                        ahead.denial = answer;
+                        limits.slow_to(safe_speed(distance - STOP_SHORT, 0.0, decel, decel, tau));
+                        return ahead;
+                    }
+                    ahead.forced |= force;
+                    ahead.gates[ahead.gate_count] = (k, distance);
+                    ahead.gate_count += 1;
+                }
+            }
+            let limit = data.limit * me.factor;
+            if limit < fastest {
+                limits.slow_to((limit * limit + 2.0 * decel * distance.max(0.0)).sqrt());
+            }
+            if let Some(entry) = self.occupancy.last(track)
+                && entry.vehicle != i as u32
+            {
+                let leader = &self.vehicles[entry.vehicle as usize];
+                limits.follow(&me.model, distance + entry.back, leader);
+            }
+            distance += data.length;
+        }
+        if distance <= limits.horizon {
+            // The way is not known any further: the lane does not lead where the driver wants to go.
+            limits.slow_to(safe_speed(distance - STOP_SHORT, 0.0, decel, decel, tau));
+        }
+        ahead
     }
 
     /// The speed that vehicles already bound to conflicting tracks leave on a track whose beginning is `start` metres ahead.
@@ -464,7 +508,7 @@ impl Motion {
                             safe.min(safe_speed(gap, other.speed, decel, other.model.decel, tau));
                     }
                 } else if back < conflict.other_exit && -start <= conflict.enter {
-                    if me.waited > super::gates::SQUEEZE_AFTER
+                    if me.waited > SQUEEZE_AFTER
                         && self.roads.lane(me.track).is_none()
                         && other.speed < STANDING
                     {

@@ -11,7 +11,6 @@ pub(crate) struct Entry {
     pub(crate) front: f64,
     /// Rear bumper, m.
     pub(crate) back: f64,
-    /// Who.
     pub(crate) vehicle: u32,
 }
 

@@ -1,9 +1,9 @@
 //! The first places of a closed population: exact counts, nobody overlaps, random by seed.
 
 use super::config::{BuiltinConfig, BuiltinError, DriverModel};
-use super::random::{Draws, Purpose};
 use super::roads::{NONE, Roads};
 use super::vehicle::{Denial, Short, Vehicle};
+use covey_draws::{Purpose, Series};
 use covey_world::Body;
 
 /// A vehicle before it has a place.
@@ -72,7 +72,7 @@ fn place_group(
     for (&lane, members) in lanes.iter().zip(&shared) {
         let length = roads.tracks[lane as usize].length;
         let taken: f64 = members.iter().map(|&k| candidates[k].space()).sum();
-        let draws = Draws::new(seed, Purpose::Place, u64::from(lane));
+        let draws = Series::new(seed, Purpose::Place, u64::from(lane));
         let mut cuts: Vec<f64> = (0..members.len())
             .map(|k| draws.unit(k as u64) * (length - taken).max(0.0))
             .collect();
@@ -90,14 +90,14 @@ fn place_group(
 }
 
 fn candidate(config: &BuiltinConfig, seed: u64, id: u64) -> Candidate {
-    let heavy = Draws::new(seed, Purpose::Kind, id).unit(0) < config.heavy_share;
+    let heavy = Series::new(seed, Purpose::Kind, id).unit(0) < config.heavy_share;
     let wish = &config.speed_factor;
     let deviation = if heavy {
         0.5 * wish.deviation
     } else {
         wish.deviation
     };
-    let draws = Draws::new(seed, Purpose::SpeedFactor, id);
+    let draws = Series::new(seed, Purpose::SpeedFactor, id);
     let factor = (0..64)
         .map(|n| wish.mean + deviation * draws.normal(n))
         .find(|f| (wish.min..=wish.max).contains(f))
@@ -175,7 +175,7 @@ fn vehicle(candidate: &Candidate, seed: u64, id: u64, track: u32, position: f64)
         waited: 0.0,
         reroutes: 0,
         helps: (NONE, 0.0),
-        dawdle: Draws::new(seed, Purpose::Dawdle, id),
-        turns: Draws::new(seed, Purpose::Turn, id),
+        dawdle: Series::new(seed, Purpose::Dawdle, id),
+        turns: Series::new(seed, Purpose::Turn, id),
     }
 }

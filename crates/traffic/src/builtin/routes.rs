@@ -277,7 +277,7 @@ impl Motion {
         let vehicle = &self.vehicles[i];
         if vehicle.denial != Denial::Room
             || vehicle.bound > 0
-            || vehicle.waited < super::gates::REROUTE_AFTER * f64::from(vehicle.reroutes + 1)
+            || vehicle.waited < super::patience::REROUTE_AFTER * f64::from(vehicle.reroutes + 1)
             || self.roads.lane(vehicle.track).is_none()
         {
             return;

@@ -6,13 +6,10 @@ use covey_world::network::{ConnectionIx, EdgeIx, EdgeKind, JunctionKind, LaneIx,
 /// A connection that can be driven, or a turn back at a dead end.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Way {
-    /// The lane left.
     pub(crate) from: LaneIx,
-    /// The lane reached.
     pub(crate) to: LaneIx,
     /// The connection; none for a turn back.
     pub(crate) connection: Option<ConnectionIx>,
-    /// The direction.
     pub(crate) turn: Turn,
 }
 

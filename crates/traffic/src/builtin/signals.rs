@@ -29,7 +29,6 @@ impl Light {
     }
 }
 
-/// All programs.
 #[derive(Debug, Clone)]
 pub(crate) struct Signals {
     programs: Vec<Program>,

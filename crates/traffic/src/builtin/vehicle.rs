@@ -1,8 +1,8 @@
 //! One vehicle: where it is, what it means to do, what it has been promised.
 
 use super::config::DriverModel;
-use super::random::Draws;
 use super::roads::NONE;
+use covey_draws::Series;
 use covey_world::Body;
 
 /// A short list in place, first element first.
@@ -87,10 +87,8 @@ pub(crate) enum Denial {
     Room,
 }
 
-/// One vehicle.
 #[derive(Debug, Clone)]
 pub(crate) struct Vehicle {
-    /// Its box.
     pub(crate) body: Body,
     /// How it is driven.
     pub(crate) model: DriverModel,
@@ -128,7 +126,6 @@ pub(crate) struct Vehicle {
     pub(crate) progress: f64,
     /// Seconds since the last lane change ended.
     pub(crate) settled: f64,
-    /// Why it waits.
     pub(crate) denial: Denial,
     /// Seconds that it has stood at a gate although its light was green.
     pub(crate) waited: f64,
@@ -136,10 +133,8 @@ pub(crate) struct Vehicle {
     pub(crate) reroutes: u32,
     /// Somebody it leaves a gap for, or [`NONE`], and seconds that it goes on doing so.
     pub(crate) helps: (u32, f64),
-    /// The driver's imperfection.
-    pub(crate) dawdle: Draws,
-    /// Turning.
-    pub(crate) turns: Draws,
+    pub(crate) dawdle: Series,
+    pub(crate) turns: Series,
 }
 
 impl Vehicle {

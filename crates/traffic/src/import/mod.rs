@@ -28,12 +28,12 @@ pub struct ImportOptions {
     pub map: MapOptions,
 }
 
-/// A finished map.
+/// The files that an import has made.
 #[derive(Debug)]
 pub struct Imported {
-    /// The net's file.
+    /// For SUMO and for Covey: `.net.xml`.
     pub net: PathBuf,
-    /// The polygons' file.
+    /// Buildings: `.poly.xml`.
     pub polygons: PathBuf,
     /// The map as it was read.
     pub map: Map,
@@ -46,6 +46,7 @@ pub struct Imported {
 /// Why an extract could not be made into a map.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "fields are named as in the text")]
 pub enum ImportError {
     /// SUMO or one of its converters is not installed.
     #[error(transparent)]
@@ -53,27 +54,19 @@ pub enum ImportError {
     /// A file cannot be read or written.
     #[error("{path}: {source}; check the path, its permissions and the space on the disk")]
     File {
-        /// The file.
         path: String,
         /// What the system said.
         source: io::Error,
     },
     /// The file is no OpenStreetMap extract that can be read.
     #[error("{path}: {problem}; expected OSM XML (.osm, .osm.gz) or protobuf (.osm.pbf)")]
-    Extract {
-        /// The file.
-        path: String,
-        /// What is wrong.
-        problem: String,
-    },
+    Extract { path: String, problem: String },
     /// A converter failed.
     #[error(
         "{tool} failed on {path}: {message}; check that the extract has roads (ways with a `highway` tag) and is complete"
     )]
     Converter {
-        /// The program's name.
         tool: &'static str,
-        /// The extract.
         path: String,
         /// The end of what it printed.
         message: String,

@@ -18,8 +18,8 @@ use quick_xml::events::BytesStart;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use super::elements::{attribute, visit_elements};
 use super::error::FcdError;
-use super::xml::{attribute, visit_elements};
 
 /// A person on foot, as SUMO has it.
 pub const PEDESTRIAN: Body = body(0.215, 0.478, 1.719, BodyKind::Pedestrian);

@@ -163,6 +163,23 @@ impl CsvRows {
         }
     }
 
+    /// The error for a line of `found` fields: the last one may be cut short.
+    fn wrong_width(&self, found: usize, place: Place) -> FcdError {
+        let (width, separator) = (self.width, self.separator);
+        if self.finished && found < width {
+            FcdError::Truncated {
+                place,
+                found: format!("the last line has {found} of {width} fields"),
+            }
+        } else {
+            FcdError::Syntax {
+                place,
+                found: format!("{found} fields"),
+                expected: format!("{width} as in the header, separated by `{separator}`"),
+            }
+        }
+    }
+
     fn parse(&self, resolver: &mut Resolver<'_>) -> Result<(i64, Option<Sample>), FcdError> {
         let number = self.number();
         let place = || self.text.place_at(number);
@@ -170,25 +187,7 @@ impl CsvRows {
         let mut fields = Vec::with_capacity(self.width);
         split(line, self.separator, &mut fields);
         if fields.len() != self.width {
-            return Err(if self.finished && fields.len() < self.width {
-                FcdError::Truncated {
-                    place: place(),
-                    found: format!(
-                        "the last line has {} of {} fields",
-                        fields.len(),
-                        self.width
-                    ),
-                }
-            } else {
-                FcdError::Syntax {
-                    place: place(),
-                    found: format!("{} fields", fields.len()),
-                    expected: format!(
-                        "{} as in the header, separated by `{}`",
-                        self.width, self.separator
-                    ),
-                }
-            });
+            return Err(self.wrong_width(fields.len(), place()));
         }
         let field = |i: usize| self.columns[i].map_or("", |column| fields[column].trim());
         let id = field(1);

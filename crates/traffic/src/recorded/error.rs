@@ -33,11 +33,11 @@ impl fmt::Display for Place {
 /// Why a floating-car recording cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "fields are named as in the text")]
 pub enum FcdError {
     /// The file cannot be opened or read.
     #[error("{file}: cannot be read: {source}")]
     Read {
-        /// The file.
         file: String,
         /// What the system said.
         source: io::Error,
@@ -47,7 +47,6 @@ pub enum FcdError {
         "{file}: found {found}, expected SUMO floating-car data (XML, CSV or Parquet, XML and CSV also gzipped)"
     )]
     NotFloatingCarData {
-        /// The file.
         file: String,
         /// What it seems to be.
         found: String,
@@ -59,23 +58,18 @@ pub enum FcdError {
     Truncated {
         /// How far it could be read.
         place: Place,
-        /// How it ends.
         found: String,
     },
     /// The text does not follow the format.
     #[error("{place}: found {found}, expected {expected}")]
     Syntax {
-        /// Where.
         place: Place,
-        /// What is there.
         found: String,
-        /// What belongs there.
         expected: String,
     },
     /// An attribute or value is missing.
     #[error("{place}: {element} has no `{field}`, which is needed")]
     MissingField {
-        /// Where.
         place: Place,
         /// The element or vehicle.
         element: String,
@@ -87,9 +81,7 @@ pub enum FcdError {
         "{file}: column {missing} is missing; found the columns {found}; needed are time, id, x, y, angle and speed (SUMO's prefixes such as `vehicle_` may stand before them)"
     )]
     MissingColumns {
-        /// The file.
         file: String,
-        /// The missing columns.
         missing: String,
         /// The columns there are.
         found: String,
@@ -97,13 +89,11 @@ pub enum FcdError {
     /// A value is not a usable number.
     #[error("{place}: {element}: `{field}` is {found}, expected {expected}")]
     BadValue {
-        /// Where.
         place: Place,
         /// The element or vehicle.
         element: String,
         /// The attribute or column.
         field: &'static str,
-        /// What it holds.
         found: String,
         /// What it should hold.
         expected: &'static str,
@@ -111,7 +101,6 @@ pub enum FcdError {
     /// The time does not grow from step to step.
     #[error("{place}: time {time} s follows {previous} s; times must grow from step to step")]
     TimeNotGrowing {
-        /// Where.
         place: Place,
         /// The time found, in seconds.
         time: f64,
@@ -123,7 +112,6 @@ pub enum FcdError {
     Twice {
         /// Where the second one is.
         place: Place,
-        /// The vehicle.
         vehicle: String,
         /// The time, in seconds.
         time: f64,
@@ -133,11 +121,8 @@ pub enum FcdError {
         "{place}: vehicle `{vehicle}` is on lane `{lane}`, which the net does not have; does the net belong to this recording?"
     )]
     UnknownLane {
-        /// Where.
         place: Place,
-        /// The vehicle.
         vehicle: String,
-        /// The lane's name.
         lane: String,
     },
     /// The recorded coordinates are not those of the net.
@@ -145,11 +130,8 @@ pub enum FcdError {
         "{place}: vehicle `{vehicle}` is at ({x}, {y}), {distance:.0} m from its lane `{lane}`; was the recording made on another net, or with `--fcd-output.geo` or `--fcd-output.utm` (leave these out)?"
     )]
     OffTheMap {
-        /// Where.
         place: Place,
-        /// The vehicle.
         vehicle: String,
-        /// Its lane.
         lane: String,
         /// East, as recorded.
         x: f64,
@@ -161,7 +143,6 @@ pub enum FcdError {
     /// A Parquet file is damaged.
     #[error("{place}: the Parquet file is damaged: {found}")]
     DamagedParquet {
-        /// Where.
         place: Place,
         /// What the reader said.
         found: String,

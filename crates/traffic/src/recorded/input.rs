@@ -11,11 +11,9 @@ const LONGEST_ITEM: u64 = 4 << 20;
 
 /// What a file holds, by its first bytes.
 pub(super) enum Opened {
-    /// XML text.
     Xml(Text),
     /// A table as text.
     Csv(Text),
-    /// A Parquet file.
     Parquet(File),
 }
 

@@ -30,11 +30,12 @@
 
 pub mod body;
 mod csv;
+pub(crate) mod elements;
 mod error;
 mod input;
 mod parquet;
 mod row;
-pub(crate) mod xml;
+mod xml;
 
 pub use body::VehicleTypes;
 pub use error::{At, FcdError, Place};
@@ -53,11 +54,12 @@ const FASTEST: f64 = 100.0;
 
 /// What is next in a recording.
 enum Item {
-    /// A new instant.
-    Time { time_us: i64, number: u64 },
+    Time {
+        time_us: i64,
+        number: u64,
+    },
     /// A body at that instant.
     Sample(Sample),
-    /// Nothing more.
     End,
 }
 

@@ -44,7 +44,6 @@ pub(super) struct Row<'a> {
 /// One moving body at one instant of the recording.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Sample {
-    /// The name's number.
     pub(super) key: u32,
     pub(super) centre: Point,
     pub(super) heading: f64,
@@ -129,23 +128,7 @@ impl<'n> Resolver<'n> {
         place: &dyn Fn() -> Place,
         number: u64,
     ) -> Result<Option<Sample>, FcdError> {
-        for (field, value) in [
-            ("x", row.x),
-            ("y", row.y),
-            ("angle", row.angle),
-            ("speed", row.speed),
-            ("pos", row.pos.unwrap_or(0.0)),
-        ] {
-            if !value.is_finite() {
-                return Err(FcdError::BadValue {
-                    place: place(),
-                    element: format!("vehicle `{}`", row.id),
-                    field,
-                    found: value.to_string(),
-                    expected: "a finite number",
-                });
-            }
-        }
+        all_finite(row, place)?;
         let mut body = self.body(row.kind);
         // SUMO puts persons and containers on edges, vehicles on lanes; columns keep no element names.
         let tag = match row.tag {
@@ -185,39 +168,10 @@ impl<'n> Resolver<'n> {
             Tag::Vehicle | Tag::Unknown => {}
         }
         let (key, new) = self.key(row.id);
-        let mut lane = None;
-        let mut lane_position = 0.0;
-        if !row.lane.is_empty() {
-            let Some(&ix) = self.lanes.get(row.lane) else {
-                return Err(FcdError::UnknownLane {
-                    place: place(),
-                    vehicle: row.id.to_owned(),
-                    lane: row.lane.to_owned(),
-                });
-            };
-            lane = Some(ix);
-            let known = &self.network.lanes[ix.index()];
-            let arc = known.shape.length();
-            let scale = if arc > 0.0 { known.length / arc } else { 1.0 };
-            lane_position = match row.pos {
-                Some(pos) => pos,
-                None => known.shape.project(point).0 * scale,
-            };
-            if new {
-                // One look at each vehicle finds a recording of another map, at no cost.
-                let distance = known.shape.project(point).1.abs();
-                if distance > FARTHEST_FROM_LANE {
-                    return Err(FcdError::OffTheMap {
-                        place: place(),
-                        vehicle: row.id.to_owned(),
-                        lane: row.lane.to_owned(),
-                        x: row.x,
-                        y: row.y,
-                        distance,
-                    });
-                }
-            }
-        }
+        let (lane, lane_position) = match self.on_lane(row, place, new)? {
+            Some((lane, position)) => (Some(lane), position),
+            None => (None, 0.0),
+        };
         let centre = point - Point::from_heading(heading) * (body.length / 2.0);
         self.last_vehicle = Some((centre, heading, body));
         Ok(Some(Sample {
@@ -230,6 +184,47 @@ impl<'n> Resolver<'n> {
             lane_position,
             number,
         }))
+    }
+
+    /// The lane of a row and the place on it, where it names one.
+    fn on_lane(
+        &self,
+        row: &Row<'_>,
+        place: &dyn Fn() -> Place,
+        new: bool,
+    ) -> Result<Option<(LaneIx, f64)>, FcdError> {
+        if row.lane.is_empty() {
+            return Ok(None);
+        }
+        let Some(&lane) = self.lanes.get(row.lane) else {
+            return Err(FcdError::UnknownLane {
+                place: place(),
+                vehicle: row.id.to_owned(),
+                lane: row.lane.to_owned(),
+            });
+        };
+        let point = Point::new(row.x, row.y);
+        let known = &self.network.lanes[lane.index()];
+        if new {
+            // One look at each vehicle finds a recording of another map, at no cost.
+            let distance = known.shape.project(point).1.abs();
+            if distance > FARTHEST_FROM_LANE {
+                return Err(FcdError::OffTheMap {
+                    place: place(),
+                    vehicle: row.id.to_owned(),
+                    lane: row.lane.to_owned(),
+                    x: row.x,
+                    y: row.y,
+                    distance,
+                });
+            }
+        }
+        let position = row.pos.unwrap_or_else(|| {
+            let arc = known.shape.length();
+            let scale = if arc > 0.0 { known.length / arc } else { 1.0 };
+            known.shape.project(point).0 * scale
+        });
+        Ok(Some((lane, position)))
     }
 
     /// SUMO lists passengers right after their vehicle, at its place, and pedestrians after all vehicles.
@@ -283,6 +278,28 @@ pub(crate) fn parse_time(text: &str) -> Option<i64> {
 pub(super) fn seconds_to_us(seconds: f64) -> Option<i64> {
     let us = (seconds * 1e6).round();
     (us.abs() < 3.2e17).then_some(us as i64)
+}
+
+/// Refuses a row with a number that is none.
+fn all_finite(row: &Row<'_>, place: &dyn Fn() -> Place) -> Result<(), FcdError> {
+    for (field, value) in [
+        ("x", row.x),
+        ("y", row.y),
+        ("angle", row.angle),
+        ("speed", row.speed),
+        ("pos", row.pos.unwrap_or(0.0)),
+    ] {
+        if !value.is_finite() {
+            return Err(FcdError::BadValue {
+                place: place(),
+                element: format!("vehicle `{}`", row.id),
+                field,
+                found: value.to_string(),
+                expected: "a finite number",
+            });
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -33,11 +33,11 @@ const HEADER: usize = 52;
 /// Why a recording cannot be saved or loaded.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "fields are named as in the text")]
 pub enum RecordingFileError {
     /// The file cannot be written.
     #[error("{file}: cannot be written: {source}")]
     Write {
-        /// The file.
         file: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -45,35 +45,22 @@ pub enum RecordingFileError {
     /// The file cannot be read.
     #[error("{file}: cannot be read: {source}")]
     Read {
-        /// The file.
         file: PathBuf,
         /// What the system said.
         source: io::Error,
     },
     /// The file is something else.
     #[error("{file}: found {found}, expected a traffic recording of version {VERSION}")]
-    NotARecording {
-        /// The file.
-        file: PathBuf,
-        /// What it is.
-        found: String,
-    },
+    NotARecording { file: PathBuf, found: String },
     /// The file is damaged.
     #[error("{file}: the recording is damaged: {found}; delete it and make it again")]
-    Damaged {
-        /// The file.
-        file: PathBuf,
-        /// What is wrong.
-        found: String,
-    },
+    Damaged { file: PathBuf, found: String },
     /// The recording names lanes or connections that the network lacks.
     #[error(
         "{file}: the recording was made on another net (it names {found}, the net has {there})"
     )]
     OtherNetwork {
-        /// The file.
         file: PathBuf,
-        /// What it names.
         found: String,
         /// What the net has.
         there: usize,
@@ -238,33 +225,8 @@ impl Recording {
     fn from_body(body: &[u8]) -> Option<Self> {
         let mut rest = Rest(body);
         let origin = rest.text()?;
-        let vehicles = rest.u32()? as usize;
-        // A vehicle takes at least 29 bytes: a false number cannot make us ask for more memory than the file is long.
-        if vehicles > rest.0.len() / 29 {
-            return None;
-        }
-        let mut bodies = Vec::with_capacity(vehicles);
-        let mut names = Vec::with_capacity(vehicles);
-        for _ in 0..vehicles {
-            let mut size = [0.0; 3];
-            for size in &mut size {
-                *size = f64::from_le_bytes(rest.take(8)?.try_into().ok()?);
-            }
-            let kind = match rest.take(1)? {
-                [0] => BodyKind::Car,
-                [1] => BodyKind::Heavy,
-                [2] => BodyKind::TwoWheeler,
-                [3] => BodyKind::Pedestrian,
-                _ => return None,
-            };
-            bodies.push(Body {
-                length: size[0],
-                width: size[1],
-                height: size[2],
-                kind,
-            });
-            names.push(rest.text()?);
-        }
+        let (bodies, names) = rest.vehicles()?;
+        let vehicles = bodies.len();
         let steps = rest.u32()? as usize;
         if steps > rest.0.len() / 4 {
             return None;
@@ -279,18 +241,7 @@ impl Recording {
         if rest.0.len() != entries.checked_mul(40)? {
             return None;
         }
-        let mut ids = Vec::with_capacity(entries);
-        let deltas = rest.planes(entries, 4)?;
-        for window in starts.windows(2) {
-            let mut id = 0u32;
-            for &delta in &deltas[window[0]..window[1]] {
-                id = id.wrapping_add(delta as u32);
-                if id as usize >= vehicles {
-                    return None;
-                }
-                ids.push(id);
-            }
-        }
+        let ids = rest.ids(&starts, vehicles)?;
         let mut column = |width: usize| -> Option<Vec<u64>> {
             let mut column = rest.planes(entries, width)?;
             let mut before = vec![0; vehicles];
@@ -344,6 +295,56 @@ fn planes(out: &mut Vec<u8>, column: &[u64], width: usize) {
 struct Rest<'a>(&'a [u8]);
 
 impl<'a> Rest<'a> {
+    /// The body and the name of every vehicle.
+    fn vehicles(&mut self) -> Option<(Vec<Body>, Vec<String>)> {
+        let vehicles = self.u32()? as usize;
+        // A vehicle takes at least 29 bytes: a false number cannot make us ask for more memory than the file is long.
+        if vehicles > self.0.len() / 29 {
+            return None;
+        }
+        let mut bodies = Vec::with_capacity(vehicles);
+        let mut names = Vec::with_capacity(vehicles);
+        for _ in 0..vehicles {
+            let mut size = [0.0; 3];
+            for size in &mut size {
+                *size = f64::from_le_bytes(self.take(8)?.try_into().ok()?);
+            }
+            let kind = match self.take(1)? {
+                [0] => BodyKind::Car,
+                [1] => BodyKind::Heavy,
+                [2] => BodyKind::TwoWheeler,
+                [3] => BodyKind::Pedestrian,
+                _ => return None,
+            };
+            bodies.push(Body {
+                length: size[0],
+                width: size[1],
+                height: size[2],
+                kind,
+            });
+            names.push(self.text()?);
+        }
+        Some((bodies, names))
+    }
+
+    /// Who is in which entry: ids rise within a step, by differences.
+    fn ids(&mut self, starts: &[usize], vehicles: usize) -> Option<Vec<u32>> {
+        let entries = *starts.last()?;
+        let mut ids = Vec::with_capacity(entries);
+        let deltas = self.planes(entries, 4)?;
+        for window in starts.windows(2) {
+            let mut id = 0u32;
+            for &delta in &deltas[window[0]..window[1]] {
+                id = id.wrapping_add(delta as u32);
+                if id as usize >= vehicles {
+                    return None;
+                }
+                ids.push(id);
+            }
+        }
+        Some(ids)
+    }
+
     fn take(&mut self, n: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(n)?;
         self.0 = rest;

@@ -6,14 +6,14 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::env;
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 
 use super::error::SumoError;
 use crate::recorded::VehicleTypes;
-use crate::recorded::xml::{attribute, visit_elements};
+use crate::recorded::elements::{attribute, visit_elements};
 
 /// A configuration is text made by hand or by SUMO's tools: a larger file is something else.
 const LARGEST: u64 = 8 << 20;
@@ -29,15 +29,15 @@ const LARGEST: u64 = 8 << 20;
 /// seed: see [`Self::left_out`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct SumoConfig {
-    /// The configuration.
+    /// The `.sumocfg` itself.
     pub file: PathBuf,
     /// Its folder, in which SUMO is run.
     pub folder: PathBuf,
     /// The net, plain or gzipped.
     pub net: PathBuf,
-    /// Route files.
+    /// In the order of the configuration, from its folder.
     pub routes: Vec<PathBuf>,
-    /// Additional files.
+    /// Likewise; polygons among them are listed in `polygons`, too.
     pub additional: Vec<PathBuf>,
     /// Those of the additional files (and of the files they include) that hold polygons: candidates for buildings.
     pub polygons: Vec<PathBuf>,
@@ -63,11 +63,6 @@ impl SumoConfig {
     /// # Errors
     /// A file cannot be read or is no XML; no net is named; a time is no number.
     pub fn read(file: &Path) -> Result<Self, SumoError> {
-        let wrong = |line, problem: String| SumoError::Config {
-            file: file.to_owned(),
-            line,
-            problem,
-        };
         let given = read_options(file)?;
         let folder = match file.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
@@ -90,60 +85,10 @@ impl SumoConfig {
         };
         let mut net = None;
         for option in given {
-            let Given {
-                section,
-                name,
-                value,
-                line,
-            } = option;
-            let seconds = |value: &str| {
-                crate::recorded::time_us(value)
-                    .map(|us| us as f64 / 1e6)
-                    .ok_or_else(|| {
-                        wrong(
-                            Some(line),
-                            format!("`{name}` is `{value}`, expected a number of seconds"),
-                        )
-                    })
-            };
-            match name.as_str() {
-                "net-file" | "net" | "n" => net = Some(config.resolve(&value)),
-                "route-files" | "route" | "routes" | "r" => {
-                    config.routes = config.files(&value);
-                }
-                "additional-files" | "additional" | "a" => {
-                    config.additional = config.files(&value);
-                }
-                "begin" | "b" => config.begin_s = seconds(&value)?,
-                // SUMO takes a negative end as none.
-                "end" | "e" => config.end_s = Some(seconds(&value)?).filter(|end| *end >= 0.0),
-                "step-length" => {
-                    config.step_s = seconds(&value)?;
-                    if config.step_s <= 0.0 {
-                        return Err(wrong(
-                            Some(line),
-                            format!("`{name}` is `{value}`, expected more than 0 s"),
-                        ));
-                    }
-                }
-                _ => {}
-            }
-            let listed = matches!(
-                name.as_str(),
-                "route-files" | "route" | "routes" | "r" | "additional-files" | "additional" | "a"
-            );
-            if is_ours(&section, &name) {
-                config.left_out.push(name);
-            } else if listed {
-                // SUMO's own reading of lists on the command line has changed over time; commas always worked.
-                let value = config.names(&value).join(",");
-                config.options.push((name, value));
-            } else {
-                config.options.push((name, value));
-            }
+            config.take(option, &mut net)?;
         }
         config.net = net.ok_or_else(|| {
-            wrong(
+            config.wrong(
                 None,
                 "no net is named; expected <net-file value=\"....net.xml\"/>".into(),
             )
@@ -159,6 +104,66 @@ impl SumoConfig {
             }
         }
         Ok(config)
+    }
+
+    /// Takes over one option; the net apart, which must be named in the end.
+    fn take(&mut self, option: Given, net: &mut Option<PathBuf>) -> Result<(), SumoError> {
+        let Given {
+            section,
+            name,
+            value,
+            line,
+        } = option;
+        let wrong = |expected: &str| {
+            let problem = format!("`{name}` is `{value}`, expected {expected}");
+            self.wrong(Some(line), problem)
+        };
+        let seconds = || {
+            crate::recorded::time_us(&value)
+                .map(|us| us as f64 / 1e6)
+                .ok_or_else(|| wrong("a number of seconds"))
+        };
+        let mut listed = false;
+        match name.as_str() {
+            "net-file" | "net" | "n" => *net = Some(self.resolve(&value)),
+            "route-files" | "route" | "routes" | "r" => {
+                self.routes = self.files(&value);
+                listed = true;
+            }
+            "additional-files" | "additional" | "a" => {
+                self.additional = self.files(&value);
+                listed = true;
+            }
+            "begin" | "b" => self.begin_s = seconds()?,
+            // SUMO takes a negative end as none.
+            "end" | "e" => self.end_s = Some(seconds()?).filter(|end| *end >= 0.0),
+            "step-length" => {
+                let step_s = seconds()?;
+                if step_s <= 0.0 {
+                    return Err(wrong("more than 0 s"));
+                }
+                self.step_s = step_s;
+            }
+            _ => {}
+        }
+        if is_ours(&section, &name) {
+            self.left_out.push(name);
+        } else if listed {
+            // SUMO's own reading of lists on the command line has changed over time; commas always worked.
+            let value = self.names(&value).join(",");
+            self.options.push((name, value));
+        } else {
+            self.options.push((name, value));
+        }
+        Ok(())
+    }
+
+    fn wrong(&self, line: Option<u64>, problem: String) -> SumoError {
+        SumoError::Config {
+            file: self.file.clone(),
+            line,
+            problem,
+        }
     }
 
     /// The names in a list: separated by commas or semicolons, or by spaces where these are not part of a file's name.
@@ -220,95 +225,112 @@ struct Given {
     line: u64,
 }
 
-/// Options that are ours to set, or of no use here.
+impl Given {
+    fn new(section: &str, name: &str, value: &str, line: u64) -> Self {
+        Self {
+            section: section.to_owned(),
+            name: name.to_owned(),
+            value: with_environment(value),
+            line,
+        }
+    }
+}
+
+/// Sections of options that are ours to set, or of no use here.
+const OUR_SECTIONS: [&str; 4] = ["output", "gui_only", "traci_server", "report"];
+
+/// How the names of such options begin.
+const OUR_BEGINNINGS: [&str; 14] = [
+    "device.fcd.",
+    "person-device.fcd.",
+    "fcd-output",
+    "save-state",
+    "duration-log",
+    "no-duration-log",
+    "step-log",
+    "log.",
+    "output-",
+    "output.",
+    "precision",
+    "gui-",
+    "vehroute-output",
+    "tripinfo-output",
+];
+
+/// Names of such options.
+const OUR_NAMES: [&str; 62] = [
+    // Begin and net stay as they are; the end and the seed are ours.
+    "end",
+    "e",
+    "seed",
+    "srand",
+    "random",
+    "fcd",
+    "netstate",
+    "netstate-dump",
+    "ndump",
+    "summary",
+    "tripinfo",
+    "vehroutes",
+    "human-readable-time",
+    "write-license",
+    "configuration-file",
+    "configuration",
+    "c",
+    "save-configuration",
+    "save-config",
+    "C",
+    "save-template",
+    "save-schema",
+    "save-commented",
+    "help",
+    "version",
+    "V",
+    "verbose",
+    "v",
+    "print-options",
+    "p",
+    "xml-validation",
+    "xml-validation.net",
+    "xml-validation.routes",
+    "X",
+    "no-warnings",
+    "suppress-warnings",
+    "W",
+    "aggregate-warnings",
+    "language",
+    "log",
+    "log-file",
+    "l",
+    "message-log",
+    "error-log",
+    "no-step-log",
+    "remote-port",
+    "num-clients",
+    "python-script",
+    "start",
+    "S",
+    "quit-on-end",
+    "Q",
+    "delay",
+    "d",
+    "breakpoints",
+    "B",
+    "g",
+    "G",
+    "D",
+    "window-size",
+    "window-pos",
+    "demo",
+];
+
+/// Whether an option is ours to set, or of no use here.
 fn is_ours(section: &str, name: &str) -> bool {
-    const SECTIONS: [&str; 4] = ["output", "gui_only", "traci_server", "report"];
-    const BEGINNINGS: [&str; 14] = [
-        "device.fcd.",
-        "person-device.fcd.",
-        "fcd-output",
-        "save-state",
-        "duration-log",
-        "no-duration-log",
-        "step-log",
-        "log.",
-        "output-",
-        "output.",
-        "precision",
-        "gui-",
-        "vehroute-output",
-        "tripinfo-output",
-    ];
-    const NAMES: [&str; 62] = [
-        // Begin and net stay as they are; the end and the seed are ours.
-        "end",
-        "e",
-        "seed",
-        "srand",
-        "random",
-        "fcd",
-        "netstate",
-        "netstate-dump",
-        "ndump",
-        "summary",
-        "tripinfo",
-        "vehroutes",
-        "human-readable-time",
-        "write-license",
-        "configuration-file",
-        "configuration",
-        "c",
-        "save-configuration",
-        "save-config",
-        "C",
-        "save-template",
-        "save-schema",
-        "save-commented",
-        "help",
-        "version",
-        "V",
-        "verbose",
-        "v",
-        "print-options",
-        "p",
-        "xml-validation",
-        "xml-validation.net",
-        "xml-validation.routes",
-        "X",
-        "no-warnings",
-        "suppress-warnings",
-        "W",
-        "aggregate-warnings",
-        "language",
-        "log",
-        "log-file",
-        "l",
-        "message-log",
-        "error-log",
-        "no-step-log",
-        "remote-port",
-        "num-clients",
-        "python-script",
-        "start",
-        "S",
-        "quit-on-end",
-        "Q",
-        "delay",
-        "d",
-        "breakpoints",
-        "B",
-        "g",
-        "G",
-        "D",
-        "window-size",
-        "window-pos",
-        "demo",
-    ];
-    SECTIONS.contains(&section)
-        || NAMES.contains(&name)
+    OUR_SECTIONS.contains(&section)
+        || OUR_NAMES.contains(&name)
         || name.ends_with("-output")
         || name.contains("-output.")
-        || BEGINNINGS.iter().any(|b| name.starts_with(b))
+        || OUR_BEGINNINGS.iter().any(|b| name.starts_with(b))
 }
 
 /// `${NAME}` stands for an environment variable, as in SUMO; nothing where it is not set.
@@ -327,25 +349,38 @@ fn with_environment(text: &str) -> String {
     out
 }
 
-fn read_options(file: &Path) -> Result<Vec<Given>, SumoError> {
-    let unreadable = |source| SumoError::Read {
-        file: file.to_owned(),
-        source,
-    };
+/// The bytes of a configuration, unpacked, at most one more than [`LARGEST`].
+fn read_bytes(file: &Path) -> Result<Vec<u8>, io::Error> {
     let mut bytes = Vec::new();
-    let opened = File::open(file).map_err(unreadable)?;
-    opened
+    File::open(file)?
         .take(LARGEST + 1)
-        .read_to_end(&mut bytes)
-        .map_err(unreadable)?;
+        .read_to_end(&mut bytes)?;
     if bytes.starts_with(&[0x1f, 0x8b]) {
         let mut plain = Vec::new();
         MultiGzDecoder::new(&bytes[..])
             .take(LARGEST + 1)
-            .read_to_end(&mut plain)
-            .map_err(unreadable)?;
+            .read_to_end(&mut plain)?;
         bytes = plain;
     }
+    Ok(bytes)
+}
+
+fn read_options(file: &Path) -> Result<Vec<Given>, SumoError> {
+    let bytes = read_bytes(file).map_err(|source| SumoError::Read {
+        file: file.to_owned(),
+        source,
+    })?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(SumoError::Config {
+            file: file.to_owned(),
+            line: Some(1),
+            problem: format!("found more than {LARGEST} bytes, expected a .sumocfg"),
+        });
+    }
+    parse_options(file, &bytes)
+}
+
+fn parse_options(file: &Path, bytes: &[u8]) -> Result<Vec<Given>, SumoError> {
     let line_at = |position: u64| {
         let end = usize::try_from(position)
             .unwrap_or(usize::MAX)
@@ -357,13 +392,7 @@ fn read_options(file: &Path) -> Result<Vec<Given>, SumoError> {
         line: Some(line_at(position)),
         problem,
     };
-    if bytes.len() as u64 > LARGEST {
-        return Err(wrong(
-            0,
-            format!("found more than {LARGEST} bytes, expected a .sumocfg"),
-        ));
-    }
-    let mut reader = Reader::from_reader(&bytes[..]);
+    let mut reader = Reader::from_reader(bytes);
     let mut buffer = Vec::new();
     let mut options = Vec::new();
     // The open elements, and whether each had a value of its own.
@@ -388,12 +417,7 @@ fn read_options(file: &Path) -> Result<Vec<Given>, SumoError> {
                 if let [.., (section, _), (name, false)] = &open[..]
                     && !value.is_empty()
                 {
-                    options.push(Given {
-                        section: section.clone(),
-                        name: name.clone(),
-                        value: with_environment(value),
-                        line: line_at(at),
-                    });
+                    options.push(Given::new(section, name, value, line_at(at)));
                 }
                 continue;
             }
@@ -420,12 +444,7 @@ fn read_options(file: &Path) -> Result<Vec<Given>, SumoError> {
         if let Some(value) = &value
             && let Some((section, _)) = open.last()
         {
-            options.push(Given {
-                section: section.clone(),
-                name: name.clone(),
-                value: with_environment(value),
-                line: line_at(at),
-            });
+            options.push(Given::new(section, &name, value, line_at(at)));
         }
         if !empty {
             open.push((name, value.is_some()));

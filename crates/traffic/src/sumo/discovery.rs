@@ -100,7 +100,7 @@ fn behind_wrapper(file: &Path, program: &str) -> PathBuf {
     }
 }
 
-/// An installed SUMO.
+/// A SUMO that was found and told its version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sumo {
     /// The program `sumo`.

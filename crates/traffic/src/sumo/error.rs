@@ -10,13 +10,13 @@ use crate::recording::RecordingFileError;
 /// Why SUMO gave no traffic.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "fields are named as in the text")]
 pub enum SumoError {
     /// SUMO is not installed.
     #[error(
         "SUMO's `{program}` was not found on PATH, in SUMO_HOME ({home}) or in a .venv here or above; to get it: python3 -m venv .venv && .venv/bin/pip install eclipse-sumo"
     )]
     NotFound {
-        /// The program sought.
         program: String,
         /// What `SUMO_HOME` says.
         home: String,
@@ -24,7 +24,6 @@ pub enum SumoError {
     /// A program could not be started.
     #[error("{program}: cannot be started: {source}")]
     Start {
-        /// The program.
         program: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -32,9 +31,7 @@ pub enum SumoError {
     /// A program ended with an error.
     #[error("{program} failed ({status}); it said:\n{said}")]
     Failed {
-        /// The program.
         program: PathBuf,
-        /// How it ended.
         status: String,
         /// The end of its error output.
         said: String,
@@ -45,7 +42,6 @@ pub enum SumoError {
         .waited.as_secs()
     )]
     Quiet {
-        /// The program.
         program: PathBuf,
         /// How long it was waited for.
         waited: Duration,
@@ -61,7 +57,6 @@ pub enum SumoError {
     /// A configuration file cannot be used.
     #[error("{file}{}: {problem}", .line.map(|n| format!(", line {n}")).unwrap_or_default())]
     Config {
-        /// The file.
         file: PathBuf,
         /// The line, where there is one.
         line: Option<u64>,
@@ -71,7 +66,6 @@ pub enum SumoError {
     /// A file of a scenario cannot be read.
     #[error("{file}: cannot be read: {source}")]
     Read {
-        /// The file.
         file: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -79,7 +73,6 @@ pub enum SumoError {
     /// A file for SUMO cannot be written.
     #[error("{file}: cannot be written: {source}")]
     Write {
-        /// The file.
         file: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -90,19 +83,13 @@ pub enum SumoError {
     /// A parameter lies outside its range.
     #[error("SUMO traffic: `{field}` is {found}, expected {expected}")]
     Parameter {
-        /// The field.
         field: &'static str,
-        /// What was found.
         found: String,
-        /// The range.
         expected: &'static str,
     },
     /// The net has no roads that a closed population could stay on.
     #[error("SUMO traffic: {problem}")]
-    NoCircuit {
-        /// What is missing.
-        problem: String,
-    },
+    NoCircuit { problem: String },
     /// More vehicles are asked for than have a place.
     #[error(
         "SUMO traffic: {wanted} vehicles asked for on the {road}, room for {room} at {spacing} m each; lower the density to at most {most:.1} vehicles per km and lane"
@@ -110,7 +97,6 @@ pub enum SumoError {
     TooDense {
         /// Main road or side streets.
         road: &'static str,
-        /// Vehicles asked for.
         wanted: usize,
         /// Places there are.
         room: usize,
@@ -124,9 +110,7 @@ pub enum SumoError {
         "SUMO traffic: {found} of {expected} vehicles are on the road at {time:.2} s, expected all of them at all times. SUMO said:\n{said}"
     )]
     NotClosed {
-        /// Vehicles found.
         found: usize,
-        /// Vehicles expected.
         expected: usize,
         /// Seconds from the first frame.
         time: f64,

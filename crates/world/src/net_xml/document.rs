@@ -107,7 +107,7 @@ impl Document {
                                 return Err(MapError::WrongRoot {
                                     file: element.file.to_owned(),
                                     line: element.line,
-                                    found: crate::map_error::shorten(element.name()),
+                                    found: crate::shorten::shorten(element.name()),
                                     expected: "net",
                                 });
                             }
@@ -283,7 +283,7 @@ fn close_edge(edge: Option<&RawEdge>, file: &str) -> Result<(), MapError> {
         Some(edge) if edge.lanes.is_empty() => Err(MapError::MissingAttribute {
             file: file.to_owned(),
             line: edge.line,
-            element: format!("<edge id=\"{}\">", crate::map_error::shorten(&edge.name)),
+            element: format!("<edge id=\"{}\">", crate::shorten::shorten(&edge.name)),
             attribute: "lane",
             expected: "at least one <lane> inside",
         }),

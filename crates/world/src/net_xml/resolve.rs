@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::document::{Document, RawConnection, RawJunction, RawProgram};
-use crate::map_error::{MapError, WarningKind, Warnings, shorten};
+use crate::map_error::{MapError, WarningKind, Warnings};
 use crate::network::{
     Connection, ConnectionIx, Edge, EdgeIx, EdgeKind, Junction, JunctionIx, JunctionKind, Lane,
     LaneIx, Network, Request, Signal, SignalIx, Turn,
 };
+use crate::shorten::shorten;
 
 /// Internal lanes of one path over a junction; SUMO uses at most three.
 const MAX_VIA: usize = 16;
@@ -292,6 +293,19 @@ fn signals(
     Ok(lights)
 }
 
+/// A connection between normal edges, its lanes found.
+struct Outer<'a> {
+    raw: &'a RawConnection,
+    from: LaneIx,
+    to: LaneIx,
+    /// The first internal lane.
+    first: Option<LaneIx>,
+    junction: JunctionIx,
+}
+
+/// Ways out of internal lanes: (internal lane, next internal lane, lane reached).
+type Onward = Vec<(LaneIx, Option<LaneIx>, LaneIx)>;
+
 fn connections(
     file: &str,
     raw_connections: &[RawConnection],
@@ -300,108 +314,20 @@ fn connections(
     lights: &HashMap<String, SignalIx>,
     warnings: &mut Warnings,
 ) -> Result<(), MapError> {
-    let edge_of = |raw: &RawConnection, name: &str, attribute| {
-        names
-            .edges
-            .get(name)
-            .copied()
-            .ok_or_else(|| unknown(file, raw.line, label(raw), attribute, name, "edge"))
-    };
-    // First the ways out of internal lanes: (internal lane) -> (next internal lane, lane reached), sorted for look-up.
-    let mut onward: Vec<(LaneIx, Option<LaneIx>, LaneIx)> = Vec::new();
-    let mut outer: Vec<(&RawConnection, LaneIx, LaneIx, Option<LaneIx>, JunctionIx)> = Vec::new();
-    for raw in raw_connections {
-        let from_edge = edge_of(raw, &raw.from, "from")?;
-        let to_edge = edge_of(raw, &raw.to, "to")?;
-        let lane_of = |edge: EdgeIx, index: u32, attribute| {
-            network.edges[edge.index()]
-                .lanes
-                .get(index as usize)
-                .copied()
-                .ok_or_else(|| {
-                    let name = format!("{}_{index}", network.edges[edge.index()].name);
-                    unknown(file, raw.line, label(raw), attribute, &name, "lane")
-                })
-        };
-        let from = lane_of(from_edge, raw.from_lane, "fromLane")?;
-        let to = lane_of(to_edge, raw.to_lane, "toLane")?;
-        let via = match &raw.via {
-            None => None,
-            Some(name) => match names.lanes.get(name) {
-                Some(&lane) => Some(lane),
-                None => return Err(unknown(file, raw.line, label(raw), "via", name, "lane")),
-            },
-        };
-        let kinds = (
-            network.edges[from_edge.index()].kind,
-            network.edges[to_edge.index()].kind,
-        );
-        match kinds {
-            (EdgeKind::Pedestrian, _) | (_, EdgeKind::Pedestrian) => {
-                warnings.add(WarningKind::PedestrianConnection, "", file, raw.line);
-            }
-            (EdgeKind::Internal, _) => onward.push((from, via, to)),
-            // A connection that ends inside a junction leads nowhere; connectors of districts are no streets.
-            (_, EdgeKind::Internal) | (EdgeKind::Other, _) => {
-                warnings.add(WarningKind::UnusedInternalConnection, "", file, raw.line);
-            }
-            (EdgeKind::Normal, _) => match network.edges[from_edge.index()].to {
-                Some(junction) => outer.push((raw, from, to, via, junction)),
-                None => {
-                    return Err(unknown(
-                        file,
-                        raw.line,
-                        label(raw),
-                        "from",
-                        &raw.from,
-                        "edge that ends at a junction",
-                    ));
-                }
-            },
-        }
-    }
-    onward.sort_by_key(|&(from, _, to)| (from, to));
-    for (raw, from, to, first, junction) in outer {
-        let mut via = Vec::new();
-        let mut next = first;
-        while let Some(lane) = next {
-            if via.len() >= MAX_VIA || via.contains(&lane) {
-                warnings.add(WarningKind::EndlessInternalPath, "", file, raw.line);
-                break;
-            }
-            via.push(lane);
-            // One that reaches the right lane counts first: an internal lane may serve several connections.
-            let exact = onward.partition_point(|&(from, _, end)| (from, end) < (lane, to));
-            let any = onward.partition_point(|&(from, _, _)| from < lane);
-            next = onward
-                .get(exact)
-                .filter(|way| way.0 == lane && way.2 == to)
-                .or_else(|| onward.get(any).filter(|way| way.0 == lane))
-                .and_then(|way| way.1);
-        }
-        let signal = match &raw.light {
-            None => None,
-            Some((name, place)) => match lights.get(name) {
-                None => {
-                    warnings.add(WarningKind::LightWithoutProgram, "", file, raw.line);
-                    None
-                }
-                Some(&light) => {
-                    let links = network.signals[light.index()].phases[0].state.len();
-                    if *place as usize >= links {
-                        return Err(MapError::BadAttribute {
-                            file: file.to_owned(),
-                            line: raw.line,
-                            element: label(raw),
-                            attribute: "linkIndex",
-                            found: place.to_string(),
-                            expected: "a place within the state of the light's phases",
-                        });
-                    }
-                    Some((light, *place))
-                }
-            },
-        };
+    let (onward, outer) = sort_out(file, raw_connections, network, names, warnings)?;
+    for Outer {
+        raw,
+        from,
+        to,
+        first,
+        junction,
+    } in outer
+    {
+        let via = internal_path(&onward, first, to).unwrap_or_else(|cut| {
+            warnings.add(WarningKind::EndlessInternalPath, "", file, raw.line);
+            cut
+        });
+        let signal = signal_of(file, raw, network, lights, warnings)?;
         let ix = ConnectionIx(position(network.connections.len()));
         network.lanes[from.index()].outgoing.push(ix);
         network.lanes[to.index()].incoming.push(ix);
@@ -422,6 +348,125 @@ fn connections(
         });
     }
     Ok(())
+}
+
+/// Tells ways within junctions, sorted for look-up, from connections between streets; what is neither is warned of.
+fn sort_out<'a>(
+    file: &str,
+    raw_connections: &'a [RawConnection],
+    network: &Network,
+    names: &Names,
+    warnings: &mut Warnings,
+) -> Result<(Onward, Vec<Outer<'a>>), MapError> {
+    let mut onward = Onward::new();
+    let mut outer = Vec::new();
+    for raw in raw_connections {
+        let missing = |attribute, name: &str, kind| {
+            unknown(file, raw.line, label(raw), attribute, name, kind)
+        };
+        let edge_of = |name: &str, attribute| {
+            let edge = names.edges.get(name).copied();
+            edge.ok_or_else(|| missing(attribute, name, "edge"))
+        };
+        let lane_of = |edge: EdgeIx, index: u32, attribute| {
+            let edge = &network.edges[edge.index()];
+            edge.lanes.get(index as usize).copied().ok_or_else(|| {
+                let name = format!("{}_{index}", edge.name);
+                missing(attribute, &name, "lane")
+            })
+        };
+        let from_edge = edge_of(&raw.from, "from")?;
+        let to_edge = edge_of(&raw.to, "to")?;
+        let from = lane_of(from_edge, raw.from_lane, "fromLane")?;
+        let to = lane_of(to_edge, raw.to_lane, "toLane")?;
+        let first = match &raw.via {
+            None => None,
+            Some(name) => match names.lanes.get(name) {
+                Some(&lane) => Some(lane),
+                None => return Err(missing("via", name, "lane")),
+            },
+        };
+        let kinds = (
+            network.edges[from_edge.index()].kind,
+            network.edges[to_edge.index()].kind,
+        );
+        match kinds {
+            (EdgeKind::Pedestrian, _) | (_, EdgeKind::Pedestrian) => {
+                warnings.add(WarningKind::PedestrianConnection, "", file, raw.line);
+            }
+            (EdgeKind::Internal, _) => onward.push((from, first, to)),
+            // A connection that ends inside a junction leads nowhere; connectors of districts are no streets.
+            (_, EdgeKind::Internal) | (EdgeKind::Other, _) => {
+                warnings.add(WarningKind::UnusedInternalConnection, "", file, raw.line);
+            }
+            (EdgeKind::Normal, _) => match network.edges[from_edge.index()].to {
+                Some(junction) => outer.push(Outer {
+                    raw,
+                    from,
+                    to,
+                    first,
+                    junction,
+                }),
+                None => return Err(missing("from", &raw.from, "edge that ends at a junction")),
+            },
+        }
+    }
+    onward.sort_by_key(|&(from, _, to)| (from, to));
+    Ok((onward, outer))
+}
+
+/// The internal lanes from `first` towards `to`; as an error, those up to where the way has no end.
+fn internal_path(
+    onward: &Onward,
+    first: Option<LaneIx>,
+    to: LaneIx,
+) -> Result<Vec<LaneIx>, Vec<LaneIx>> {
+    let mut via = Vec::new();
+    let mut next = first;
+    while let Some(lane) = next {
+        if via.len() >= MAX_VIA || via.contains(&lane) {
+            return Err(via);
+        }
+        via.push(lane);
+        // One that reaches the right lane counts first: an internal lane may serve several connections.
+        let exact = onward.partition_point(|&(from, _, end)| (from, end) < (lane, to));
+        let any = onward.partition_point(|&(from, _, _)| from < lane);
+        next = onward
+            .get(exact)
+            .filter(|way| way.0 == lane && way.2 == to)
+            .or_else(|| onward.get(any).filter(|way| way.0 == lane))
+            .and_then(|way| way.1);
+    }
+    Ok(via)
+}
+
+/// The light of a connection and its place there.
+fn signal_of(
+    file: &str,
+    raw: &RawConnection,
+    network: &Network,
+    lights: &HashMap<String, SignalIx>,
+    warnings: &mut Warnings,
+) -> Result<Option<(SignalIx, u32)>, MapError> {
+    let Some((name, place)) = &raw.light else {
+        return Ok(None);
+    };
+    let Some(&light) = lights.get(name) else {
+        warnings.add(WarningKind::LightWithoutProgram, "", file, raw.line);
+        return Ok(None);
+    };
+    let links = network.signals[light.index()].phases[0].state.len();
+    if *place as usize >= links {
+        return Err(MapError::BadAttribute {
+            file: file.to_owned(),
+            line: raw.line,
+            element: label(raw),
+            attribute: "linkIndex",
+            found: place.to_string(),
+            expected: "a place within the state of the light's phases",
+        });
+    }
+    Ok(Some((light, *place)))
 }
 
 fn label(raw: &RawConnection) -> String {

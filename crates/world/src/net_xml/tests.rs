@@ -286,6 +286,10 @@ fn a_gzip_bomb_is_stopped() {
 }
 
 #[test]
+#[expect(
+    clippy::too_many_lines,
+    reason = "a table of broken nets and what is said of each"
+)]
 fn errors_name_line_element_and_attribute() {
     let cases = [
         (

@@ -26,9 +26,9 @@ pub enum ConflictKind {
 /// A point where a connection meets another one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Conflict {
-    /// The other connection.
+    /// The connection that gets in the way.
     pub other: ConnectionIx,
-    /// How they meet.
+    /// Whether they part again.
     pub kind: ConflictKind,
     /// Where on this connection, as a connection coordinate.
     pub own: f64,

@@ -195,19 +195,6 @@ impl LaneGraph {
             connection_length.push(begin);
         }
 
-        let via = {
-            let mut lists = Lists {
-                offsets: vec![0],
-                items: Vec::new(),
-            };
-            for connection in &network.connections {
-                lists.items.extend(connection.via.iter().map(|lane| lane.0));
-                lists
-                    .offsets
-                    .push(u32::try_from(lists.items.len()).unwrap_or(u32::MAX));
-            }
-            lists
-        };
         Self {
             drivable: network.lanes.iter().map(|lane| lane.drivable).collect(),
             straight_out: network
@@ -226,7 +213,7 @@ impl LaneGraph {
             from: network.connections.iter().map(|c| c.from.0).collect(),
             to: network.connections.iter().map(|c| c.to.0).collect(),
             connection_length,
-            via,
+            via: via_lists(network),
             incoming: Lists::from_rows(network.lanes.iter().map(|lane| lane.incoming.as_slice())),
             lane_length,
             lane_shapes,
@@ -280,6 +267,21 @@ fn push_scaled(shapes: &mut Shapes, points: &[Point], begin: f64, length: f64) {
         let last = i > 0 && i + 1 == points.len();
         shapes.push(point, begin + if last { length } else { along * scale });
     }
+}
+
+/// The internal lanes of every connection.
+fn via_lists(network: &Network) -> Lists {
+    let mut lists = Lists {
+        offsets: vec![0],
+        items: Vec::new(),
+    };
+    for connection in &network.connections {
+        lists.items.extend(connection.via.iter().map(|lane| lane.0));
+        lists
+            .offsets
+            .push(u32::try_from(lists.items.len()).unwrap_or(u32::MAX));
+    }
+    lists
 }
 
 /// Of `connections`, the one that goes straight on: one that joins drivable lanes before any other, then one that the net

@@ -14,7 +14,7 @@ pub const MAX_PIECES: usize = 256;
 pub struct PathStart {
     /// The lane, internal lanes included.
     pub lane: LaneIx,
-    /// The lane position.
+    /// Along the lane, in metres.
     pub position: f64,
     /// The connection to take at the end of the first normal lane, if known.
     pub next: Option<ConnectionIx>,
@@ -52,7 +52,7 @@ pub struct PathPiece {
 /// A connection that a path takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PathConnection {
-    /// Which.
+    /// The connection driven on.
     pub connection: ConnectionIx,
     /// The path distance of its beginning; negative for a connection that the vehicle is already on.
     pub distance: f64,
@@ -87,7 +87,7 @@ pub struct PathBuffer {
 }
 
 impl PathBuffer {
-    /// An empty buffer.
+    /// A buffer without a path, to be filled again and again.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

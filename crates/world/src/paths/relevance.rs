@@ -51,7 +51,7 @@ pub struct RelevanceParameters {
     pub horizon: f64,
     /// Margin d_min in metres. Default 7; calibrated on the deficit of the arm without cooperation.
     pub margin: f64,
-    /// Which objects count.
+    /// Which objects count as relevant.
     pub rule: RelevanceRule,
     /// How old the knowledge may be.
     pub deadline: ReactionDeadline,
@@ -101,7 +101,7 @@ impl Reasons {
 pub struct RelevantObject {
     /// Place of the object in [`Frame::vehicles`].
     pub object: u32,
-    /// Why.
+    /// What makes the object relevant.
     pub reasons: Reasons,
     /// The oldest that the vehicle's knowledge of it may be, in microseconds.
     pub deadline_us: i64,

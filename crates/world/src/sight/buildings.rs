@@ -15,7 +15,6 @@ const FARTHEST_IN_GRID: f64 = 1e9;
 /// Outlines with more corners are not checked for crossing themselves; they count as if they did.
 const MOST_CORNERS_CHECKED: usize = 2_000;
 
-/// One building's footprint.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Footprint {
     first_wall: u32,

@@ -34,7 +34,6 @@ impl Hint {
         (self.0 & Self::WALL == 0).then_some(self.0)
     }
 
-    /// The wall's number.
     pub(crate) fn as_wall(self) -> Option<u32> {
         (self.0 & Self::WALL != 0 && self != Self::NONE).then_some(self.0 & !Self::WALL)
     }

@@ -1,12 +1,9 @@
 //! Four numbers at a time, in single precision: wide enough to prune with, if what rounding may do is allowed for.
 
-/// How many.
 pub(crate) const LANES: usize = 4;
 
-/// Four numbers.
 pub(crate) type Lanes = [f32; LANES];
 
-/// Combines each two.
 #[inline(always)]
 pub(crate) fn zip(a: Lanes, b: Lanes, f: impl Fn(f32, f32) -> f32) -> Lanes {
     std::array::from_fn(|i| f(a[i], b[i]))

@@ -1,15 +1,7 @@
 //! All links of a frame in one flat table, listed at both ends.
 
+use super::links::Link;
 use super::{LinkState, Observed, Scratch};
-
-/// The state of the link to another vehicle.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Link {
-    /// The other vehicle's index in the frame.
-    pub other: u32,
-    /// What stands between.
-    pub state: LinkState,
-}
 
 const NONE: Link = Link {
     other: 0,

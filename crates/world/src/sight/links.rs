@@ -11,7 +11,7 @@ use super::nearby::Nearby;
 use super::prospect::{self, NearBounds, Prospect};
 use super::rule;
 use super::vehicles::Vehicles;
-use super::{Link, LinkState, Observed};
+use super::{LinkState, Observed};
 use crate::geometry::Point;
 use std::ops::Range;
 
@@ -19,6 +19,15 @@ use std::ops::Range;
 const BINS: usize = prospect::BINS;
 /// Distances are taken a little shorter than they come out, by far more than their rounding.
 const SHRINK: f64 = 1.0 - 1e-9;
+
+/// The state of the link to another vehicle.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Link {
+    /// The other vehicle's index in the frame.
+    pub other: u32,
+    /// What stands between.
+    pub state: LinkState,
+}
 
 /// Working memory for links.
 #[derive(Debug, Clone, Default)]

@@ -25,6 +25,7 @@
 
 mod bearing;
 mod buildings;
+mod cells;
 mod hints;
 mod horizon;
 mod lanes;
@@ -44,7 +45,8 @@ use buildings::Buildings;
 use prospect::Prospects;
 use vehicles::{LONGEST_REACH, NOWHERE, Vehicles};
 
-pub use link_table::{Link, LinkTable};
+pub use link_table::LinkTable;
+pub use links::Link;
 pub use view::{Scratch, View};
 
 /// Which points of an object have to be seen. Points lie at half the object's height.
@@ -62,7 +64,7 @@ pub enum ObjectRule {
 /// Which points of a cell have to be seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum CellRule {
-    /// The centre.
+    /// Its centre alone.
     #[default]
     Centre,
     /// The centre and all four corners; only the centre has to be within range.

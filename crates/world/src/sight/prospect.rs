@@ -290,35 +290,7 @@ impl Prospects {
                 }
             });
         }
-        let mut sum = 0;
-        for end in &mut ends {
-            sum += std::mem::replace(end, sum);
-        }
-        let mut by_bin = vec![(0.0, 0); listed.len()];
-        for (bin, inverse, wall) in listed {
-            let end = &mut ends[usize::from(bin)];
-            by_bin[*end as usize] = (inverse, wall);
-            *end += 1;
-        }
-        let mut bins = Vec::with_capacity(BINS + 1);
-        let mut walls = Vec::with_capacity(by_bin.len());
-        let mut begin = 0;
-        for end in ends {
-            let walls_here = &mut by_bin[begin..end as usize];
-            begin = end as usize;
-            // The nearest first: of the walls that block a line, it is found soonest.
-            walls_here.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-            bins.push(Bin {
-                first: walls_here.first().map_or(u32::MAX, |&(_, wall)| wall),
-                begin: walls.len() as u32,
-            });
-            let far = walls_here.iter().skip(1);
-            walls.extend(far.map(|&(inverse, wall)| FarWall::new(wall, inverse)));
-        }
-        bins.push(Bin {
-            first: u32::MAX,
-            begin: walls.len() as u32,
-        });
+        let (bins, walls) = by_bin(listed, ends);
         let bounds = nearest.iter().zip(&cover);
         let mut prospect = Prospect {
             bounds: bounds.map(|(&n, &c)| Bounds::new(n, c)).collect(),
@@ -334,6 +306,40 @@ impl Prospects {
         prospect.open = prospect.open_tiles(self.range, self.east);
         prospect
     }
+}
+
+/// Walls by bin, from (bin, inverse distance, wall) and how many each bin has: the nearest of a bin in its [`Bin`], the others in one list.
+fn by_bin(listed: Vec<(u16, f64, u32)>, mut ends: [u32; BINS]) -> (Vec<Bin>, Vec<FarWall>) {
+    let mut sum = 0;
+    for end in &mut ends {
+        sum += std::mem::replace(end, sum);
+    }
+    let mut by_bin = vec![(0.0, 0); listed.len()];
+    for (bin, inverse, wall) in listed {
+        let end = &mut ends[usize::from(bin)];
+        by_bin[*end as usize] = (inverse, wall);
+        *end += 1;
+    }
+    let mut bins = Vec::with_capacity(BINS + 1);
+    let mut walls = Vec::with_capacity(by_bin.len());
+    let mut begin = 0;
+    for end in ends {
+        let walls_here = &mut by_bin[begin..end as usize];
+        begin = end as usize;
+        // The nearest first: of the walls that block a line, it is found soonest.
+        walls_here.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        bins.push(Bin {
+            first: walls_here.first().map_or(u32::MAX, |&(_, wall)| wall),
+            begin: walls.len() as u32,
+        });
+        let far = walls_here.iter().skip(1);
+        walls.extend(far.map(|&(inverse, wall)| FarWall::new(wall, inverse)));
+    }
+    bins.push(Bin {
+        first: u32::MAX,
+        begin: walls.len() as u32,
+    });
+    (bins, walls)
 }
 
 fn corners(min: Point, max: Point) -> [Point; 4] {
@@ -450,7 +456,7 @@ impl Prospect {
             let mut cells = Vec::new();
             let middle = (self.min + self.max) * 0.5;
             let reach = range + middle.distance(self.max);
-            super::plain::cells_in_range(grid, middle, reach, |cell, along| {
+            super::cells::cells_in_range(grid, middle, reach, |cell, along| {
                 let p = middle + along;
                 let distance_squared = apart_squared((p, p), (self.min, self.max));
                 if !self.hides(&[p], distance_squared) {

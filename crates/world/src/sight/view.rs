@@ -11,7 +11,7 @@ use super::links::LinkScratch;
 use super::nearby::Nearby;
 use super::prospect::{self, NearBounds, Prospect};
 use super::rule::{self, SightLine};
-use super::{CellRule, ObjectRule, Observed, plain};
+use super::{CellRule, ObjectRule, Observed, cells, plain};
 use crate::geometry::Point;
 use crate::grid::GridFrame;
 use std::ops::Range;
@@ -285,7 +285,7 @@ impl<'s> View<'s> {
         }
         let mut hints = std::mem::take(&mut self.scratch.cells);
         hints.visit(self.observed.vehicles.index[slot]);
-        let corners = plain::cell_corners(grid);
+        let corners = cells::cell_corners(grid);
         let look_at = |cell, along| {
             let line = self.line(along, height);
             let blocker = self.blocker_or(hints.of(cell), &line, NONE);
@@ -303,8 +303,8 @@ impl<'s> View<'s> {
         let fine = grid.cell_size() * MOST_CELLS_ACROSS < range;
         let prospect = self.prospect.filter(|_| !fine);
         match prospect.and_then(|prospect| prospect.open_cells(grid, range)) {
-            Some(open) => plain::cells_of_list_in_range(grid, self.from, range, open, look_at),
-            None => plain::cells_in_range(grid, self.from, range, look_at),
+            Some(open) => cells::cells_of_list_in_range(grid, self.from, range, open, look_at),
+            None => cells::cells_in_range(grid, self.from, range, look_at),
         }
         self.scratch.cells = hints;
     }

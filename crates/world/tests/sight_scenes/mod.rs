@@ -1,24 +1,25 @@
 //! Scenes for the tests and benches of sight, made in code from a seed.
 #![allow(dead_code, unreachable_pub)]
 
+use covey_draws::SplitMix;
 use covey_world::scene::{Body, VehicleId, VehicleState};
 use covey_world::{Building, Point};
 
-/// SplitMix64: a small generator, the same everywhere.
-pub struct Random(pub u64);
+/// Random numbers in turn, the same everywhere.
+pub struct Random(SplitMix);
 
 impl Random {
+    pub fn new(seed: u64) -> Self {
+        Self(SplitMix::new(seed))
+    }
+
     pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+        self.0.bits()
     }
 
     /// Uniform between `low` and `high`.
     pub fn between(&mut self, low: f64, high: f64) -> f64 {
-        low + (high - low) * ((self.bits() >> 11) as f64 / (1_u64 << 53) as f64)
+        low + (high - low) * self.0.unit()
     }
 
     pub fn chance(&mut self, share: f64) -> bool {
@@ -124,7 +125,7 @@ fn row(
 /// with a quarter of the traffic bunched in queues, side streets every 168 m with buildings to the corner and beyond,
 /// cars and 20 % heavy vehicles, turned by half a radian so that nothing lies along the axes.
 pub fn corridor(count: usize, seed: u64) -> Scene {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let mut scene = Scene::default();
     let half_road = LANES as f64 * LANE_WIDTH;
     let body = |random: &mut Random| {
@@ -212,7 +213,7 @@ pub fn corridor(count: usize, seed: u64) -> Scene {
 /// Vehicles and buildings anywhere, at any angle: boxes of many sizes, rectangles, triangles, L shapes and stars, some lower
 /// than a bus.
 pub fn jumble(vehicles: usize, buildings: usize, size: f64, seed: u64) -> Scene {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let mut scene = Scene::default();
     for _ in 0..buildings {
         let (w, d) = (random.between(3.0, 30.0), random.between(3.0, 30.0));

@@ -160,7 +160,7 @@ impl Panel {
             svg.line(
                 (at, self.top),
                 (at, self.bottom),
-                Stroke::solid(Paint::Grid, 1.0),
+                Stroke::solid(Paint::GRID, 1.0),
             );
             // A label that would touch the one before is left out; none leaves the drawing.
             let half = width(&text, SMALL) / 2.0;
@@ -175,25 +175,25 @@ impl Panel {
             svg.line(
                 (self.left, self.bottom),
                 (middle - 3.0, self.bottom),
-                Stroke::solid(Paint::Muted, 1.0),
+                Stroke::solid(Paint::MUTED, 1.0),
             );
             svg.line(
                 (middle + 3.0, self.bottom),
                 (self.right, self.bottom),
-                Stroke::solid(Paint::Muted, 1.0),
+                Stroke::solid(Paint::MUTED, 1.0),
             );
             for dx in [-3.0, 3.0] {
                 svg.line(
                     (middle + dx - 2.5, self.bottom + 5.0),
                     (middle + dx + 2.5, self.bottom - 5.0),
-                    Stroke::solid(Paint::Muted, 1.2),
+                    Stroke::solid(Paint::MUTED, 1.2),
                 );
             }
         } else {
             svg.line(
                 (self.left, self.bottom),
                 (self.right, self.bottom),
-                Stroke::solid(Paint::Muted, 1.0),
+                Stroke::solid(Paint::MUTED, 1.0),
             );
         }
         let middle = (self.left + self.right) / 2.0;
@@ -207,7 +207,7 @@ impl Panel {
             svg.line(
                 (self.left, at),
                 (self.right, at),
-                Stroke::solid(Paint::Grid, 1.0),
+                Stroke::solid(Paint::GRID, 1.0),
             );
             svg.muted((self.left - 6.0, at + 4.0), Anchor::End, SMALL, &text);
         }
@@ -220,7 +220,7 @@ impl Panel {
         svg.line(
             (at, self.top),
             (at, self.bottom),
-            Stroke::solid(Paint::Ink, 1.2),
+            Stroke::solid(Paint::INK, 1.2),
         );
     }
 

@@ -8,9 +8,10 @@ mod axis;
 mod paint;
 mod text;
 
+use crate::markup::escape;
 pub(crate) use axis::{Panel, Scale, plain};
-pub(crate) use paint::{Look, Paint, Shape, css, look};
-pub(crate) use text::{escape, width};
+pub(crate) use paint::{Look, Paint, Shape, css};
+pub(crate) use text::width;
 
 /// Size of ordinary text in a figure, in units of the view box.
 pub(crate) const TEXT: f64 = 12.0;
@@ -158,15 +159,15 @@ impl Svg {
     }
 
     pub(crate) fn text(&mut self, at: (f64, f64), anchor: Anchor, size: f64, text: &str) {
-        self.text_in(at, anchor, size, Paint::Ink, false, text);
+        self.text_in(at, anchor, size, Paint::INK, false, text);
     }
 
     pub(crate) fn muted(&mut self, at: (f64, f64), anchor: Anchor, size: f64, text: &str) {
-        self.text_in(at, anchor, size, Paint::Muted, false, text);
+        self.text_in(at, anchor, size, Paint::MUTED, false, text);
     }
 
     pub(crate) fn bold(&mut self, at: (f64, f64), anchor: Anchor, size: f64, text: &str) {
-        self.text_in(at, anchor, size, Paint::Ink, true, text);
+        self.text_in(at, anchor, size, Paint::INK, true, text);
     }
 
     fn text_in(
@@ -196,7 +197,7 @@ impl Svg {
             if bold { " font-weight=\"600\"" } else { "" },
             // An outline of paper keeps grid lines out of the letters.
             " paint-order=\"stroke\" stroke-linejoin=\"round\"",
-            &style(Some((paint, 1.0)), Some(Stroke::solid(Paint::Paper, 3.0))),
+            &style(Some((paint, 1.0)), Some(Stroke::solid(Paint::PAPER, 3.0))),
             ">",
             &escape(text),
             "</text>",
@@ -205,8 +206,9 @@ impl Svg {
 
     /// A marker: filled, or hollow with the paper showing through.
     pub(crate) fn marker(&mut self, at: (f64, f64), look: Look, radius: f64, hollow: bool) {
-        let inside = if hollow { Paint::Paper } else { look.paint };
-        let style = style(Some((inside, 1.0)), Some(Stroke::solid(look.paint, 1.6)));
+        let paint = Paint::of(look);
+        let inside = if hollow { Paint::PAPER } else { paint };
+        let style = style(Some((inside, 1.0)), Some(Stroke::solid(paint, 1.6)));
         let element = paint::shape(look.shape, at, radius);
         self.push(&[&element, &style, " stroke-linejoin=\"round\"/>"]);
     }
@@ -242,7 +244,7 @@ impl Svg {
     /// A file of its own, with its style sheet and its paper.
     pub(crate) fn file(&self, label: &str) -> String {
         let mut paper = Self::new(self.width, self.height);
-        paper.rect((0.0, 0.0), (self.width, self.height), Paint::Paper, 1.0);
+        paper.rect((0.0, 0.0), (self.width, self.height), Paint::PAPER, 1.0);
         let head = format!("<style>{}</style>\n{}", css(), paper.body);
         self.element(label, " xmlns=\"http://www.w3.org/2000/svg\"", &head)
     }
@@ -301,11 +303,12 @@ mod tests {
         svg.line(
             (0.0, 1.0),
             (10.004, -0.001),
-            Stroke::dashed(Paint::Grid, 1.2, "2 3"),
+            Stroke::dashed(Paint::GRID, 1.2, "2 3"),
         );
         svg.titled("a < b: 1 % & more", |svg| {
-            svg.marker((5.0, 5.0), look("proposed"), 4.0, true);
-            svg.rect((1.0, 2.0), (3.0, -4.0), Paint::Sky, 0.3);
+            let look = Look::new(covey_simulator::arms::Paint::Blue, Shape::Circle);
+            svg.marker((5.0, 5.0), look, 4.0, true);
+            svg.rect((1.0, 2.0), (3.0, -4.0), Paint::SKY, 0.3);
         });
         svg.text((3.0, f64::NAN), Anchor::End, 11.0, "b=0.2");
         assert_eq!(

@@ -1,39 +1,55 @@
 //! Colours and marker shapes.
 //!
-//! The colours are those of Okabe and Ito, which stay apart for readers with any of the common kinds of colour blindness; a
-//! shape goes with each, so that nothing is told by colour alone.
+//! What an arm looks like is told by the table of arms; here is how it is drawn.
+
+use covey_simulator::arms;
+pub(crate) use covey_simulator::arms::{Look, Shape};
 
 use super::coordinate;
 
 /// A colour with a light and a dark value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Paint {
+    /// What everything is drawn on.
     Paper,
-    Ink,
-    Muted,
+    /// Lines to read values by.
     Grid,
-    Blue,
-    Vermillion,
-    Purple,
-    Green,
-    Orange,
-    Sky,
-    Yellow,
+    /// One of the colours that arms may have.
+    Mark(arms::Paint),
+}
+
+impl Paint {
+    pub(crate) const PAPER: Self = Self::Paper;
+    pub(crate) const GRID: Self = Self::Grid;
+    pub(crate) const INK: Self = Self::Mark(arms::Paint::Ink);
+    pub(crate) const MUTED: Self = Self::Mark(arms::Paint::Muted);
+    pub(crate) const BLUE: Self = Self::Mark(arms::Paint::Blue);
+    pub(crate) const VERMILLION: Self = Self::Mark(arms::Paint::Vermillion);
+    pub(crate) const PURPLE: Self = Self::Mark(arms::Paint::Purple);
+    pub(crate) const GREEN: Self = Self::Mark(arms::Paint::Green);
+    pub(crate) const ORANGE: Self = Self::Mark(arms::Paint::Orange);
+    pub(crate) const SKY: Self = Self::Mark(arms::Paint::Sky);
+    pub(crate) const YELLOW: Self = Self::Mark(arms::Paint::Yellow);
+
+    /// Of an arm's marks and lines.
+    pub(crate) const fn of(look: Look) -> Self {
+        Self::Mark(look.paint)
+    }
 }
 
 /// Name, value on light paper, value on dark paper.
 const PAINTS: [(Paint, &str, &str, &str); 11] = [
-    (Paint::Paper, "paper", "#ffffff", "#15181c"),
-    (Paint::Ink, "ink", "#1b1f24", "#e8eaed"),
-    (Paint::Muted, "muted", "#59616b", "#a3abb5"),
-    (Paint::Grid, "grid", "#dfe3e8", "#333a42"),
-    (Paint::Blue, "blue", "#0072b2", "#2f9be0"),
-    (Paint::Vermillion, "vermillion", "#d55e00", "#e8732a"),
-    (Paint::Purple, "purple", "#cc79a7", "#d98fb8"),
-    (Paint::Green, "green", "#009e73", "#13b389"),
-    (Paint::Orange, "orange", "#e69f00", "#eeaf1f"),
-    (Paint::Sky, "sky", "#56b4e9", "#7cc8f2"),
-    (Paint::Yellow, "yellow", "#f0e442", "#f0e442"),
+    (Paint::PAPER, "paper", "#ffffff", "#15181c"),
+    (Paint::INK, "ink", "#1b1f24", "#e8eaed"),
+    (Paint::MUTED, "muted", "#59616b", "#a3abb5"),
+    (Paint::GRID, "grid", "#dfe3e8", "#333a42"),
+    (Paint::BLUE, "blue", "#0072b2", "#2f9be0"),
+    (Paint::VERMILLION, "vermillion", "#d55e00", "#e8732a"),
+    (Paint::PURPLE, "purple", "#cc79a7", "#d98fb8"),
+    (Paint::GREEN, "green", "#009e73", "#13b389"),
+    (Paint::ORANGE, "orange", "#e69f00", "#eeaf1f"),
+    (Paint::SKY, "sky", "#56b4e9", "#7cc8f2"),
+    (Paint::YELLOW, "yellow", "#f0e442", "#f0e442"),
 ];
 
 impl Paint {
@@ -76,54 +92,6 @@ pub(crate) fn css() -> String {
         variables(false),
         variables(true)
     )
-}
-
-/// A marker's outline.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shape {
-    Circle,
-    Square,
-    Diamond,
-    TriangleUp,
-    TriangleDown,
-    Pentagon,
-    Hexagon,
-    Star,
-    Cross,
-}
-
-/// Colour and shape.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Look {
-    pub(crate) paint: Paint,
-    pub(crate) shape: Shape,
-}
-
-/// How a strategy looks in every figure.
-pub(crate) fn look(strategy: &str) -> Look {
-    let (paint, shape) = match strategy {
-        "proposed" => (Paint::Blue, Shape::Circle),
-        "random" => (Paint::Vermillion, Shape::TriangleUp),
-        "random-redraw" => (Paint::Purple, Shape::TriangleDown),
-        "cpm-rmr" => (Paint::Green, Shape::Square),
-        "cpm-etsi" => (Paint::Orange, Shape::Diamond),
-        "cam-only" => (Paint::Ink, Shape::Cross),
-        "coverage-only" => (Paint::Sky, Shape::Square),
-        "conditional" => (Paint::Sky, Shape::Pentagon),
-        "conditional-risk" => (Paint::Sky, Shape::Hexagon),
-        "oracle" => (Paint::Muted, Shape::Star),
-        "demand" => (Paint::Ink, Shape::Star),
-        "demand-random" => (Paint::Ink, Shape::TriangleUp),
-        "demand-digest" => (Paint::Ink, Shape::Square),
-        "omniscient" => (Paint::Muted, Shape::Diamond),
-        "proposed-lean" => (Paint::Blue, Shape::Pentagon),
-        "cmass" => (Paint::Vermillion, Shape::Hexagon),
-        "max-age" => (Paint::Purple, Shape::Square),
-        "nearest" => (Paint::Green, Shape::TriangleDown),
-        "cpm-utility" => (Paint::Orange, Shape::Hexagon),
-        _ => (Paint::Yellow, Shape::Star),
-    };
-    Look { paint, shape }
 }
 
 /// The opening of an element of this shape, without its style.

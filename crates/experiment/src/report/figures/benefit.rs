@@ -1,16 +1,17 @@
 //! Figure 2: what selection gains over random admission, at equal allowance and at equal load.
 
+use covey_simulator::arms;
+
 use super::super::draw::Anchor;
-use super::super::draw::{Paint, Panel, SMALL, Scale, Stroke, Svg, TEXT, look};
+use super::super::draw::{Look, Paint, Panel, SMALL, Scale, Shape, Stroke, Svg, TEXT};
 use super::super::paired::{mean_load, paired_rows, pooled_deficit};
-use super::super::view::{ArmView, Interval, SeedRow, View, arm_at};
+use super::super::view::{ArmView, Interval, SeedRow, View};
 use super::forest::{self, Axis, LETTER, Labels, Row};
 use super::{Figure, Layout, Swatch, extent, legend, with_interval};
 use crate::letter;
+use crate::names::{PROPOSED, RIVALS, at};
 use crate::stats::estimates;
 
-/// The rivals, in order.
-pub(crate) const RIVALS: [&str; 2] = ["random", "random-redraw"];
 /// Points of a curve at equal load.
 const POINTS: usize = 13;
 
@@ -27,15 +28,15 @@ pub(crate) struct EqualLoad {
 /// Deficits between allowances are interpolated linearly in load. A resample whose own range ends a little earlier is
 /// carried on along its last piece.
 pub(crate) fn equal_load(view: &View<'_>, rival: &'static str) -> EqualLoad {
-    let arms_of = |strategy: &str| -> Vec<&ArmView> {
+    let arms_of = |strategy: &str| -> Vec<&ArmView<'_>> {
         view.arms
             .iter()
-            .filter(|arm| arm.strategy == strategy && !arm.seeds.is_empty())
+            .filter(|arm| arm.who.strategy == strategy && !arm.seeds.is_empty())
             .collect()
     };
-    let (ours, theirs) = (arms_of("proposed"), arms_of(rival));
+    let (ours, theirs) = (arms_of(PROPOSED), arms_of(rival));
     let split = ours.len();
-    let all: Vec<&ArmView> = ours.iter().chain(&theirs).copied().collect();
+    let all: Vec<&ArmView<'_>> = ours.iter().chain(&theirs).copied().collect();
     let rows = paired_rows(&all);
     let everyone: Vec<usize> = (0..rows.len()).collect();
     let mut result = EqualLoad {
@@ -115,16 +116,16 @@ fn value_at(curve: &[(f64, f64)], load: f64) -> f64 {
 
 pub(crate) fn figure(view: &View<'_>, curves: &[EqualLoad]) -> Option<Figure> {
     let mut rows = Vec::new();
-    for b in view.allowances("proposed") {
+    for b in view.allowances(PROPOSED) {
         for rival in RIVALS {
-            let (better, worse) = (arm_at("proposed", b), arm_at(rival, b));
+            let (better, worse) = (at(PROPOSED, b), at(rival, b));
             let relative = view.pair(&better, &worse).and_then(|pair| pair.relative);
             let Some(value) = relative.map(|relative| relative.scaled(100.0)) else {
                 continue;
             };
             rows.push(Row {
                 label: format!("b={b} vs {rival}"),
-                look: look(rival),
+                look: view.look(rival),
                 hollow: value.includes_zero(),
                 value: Some(value),
                 letter: letter::paired(&better, &worse)
@@ -140,16 +141,16 @@ pub(crate) fn figure(view: &View<'_>, curves: &[EqualLoad]) -> Option<Figure> {
     Some(Figure::new(
         "2-benefit-over-random.svg",
         "Relative deficit reduction of the proposed selection against both random admissions, at equal allowance and at equal load",
-        |layout| draw(layout, &rows, curves),
+        |layout| draw(layout, view, &rows, curves),
     ))
 }
 
-fn draw(layout: Layout, rows: &[Row], curves: &[EqualLoad]) -> Svg {
+fn draw(layout: Layout, view: &View<'_>, rows: &[Row], curves: &[EqualLoad]) -> Svg {
     let mut items: Vec<(Swatch, String)> = RIVALS
         .iter()
         .map(|rival| {
             (
-                Swatch::Marker(look(rival), false),
+                Swatch::Marker(view.look(rival), false),
                 format!("against {rival}"),
             )
         })
@@ -159,13 +160,7 @@ fn draw(layout: Layout, rows: &[Row], curves: &[EqualLoad]) -> Svg {
         "the letter's value".to_string(),
     ));
     items.push((
-        Swatch::Marker(
-            super::super::draw::Look {
-                paint: Paint::Muted,
-                shape: super::super::draw::Shape::TriangleUp,
-            },
-            true,
-        ),
+        Swatch::Marker(Look::new(arms::Paint::Muted, Shape::TriangleUp), true),
         "hollow: interval includes zero".to_string(),
     ));
     let width = layout.width();
@@ -202,15 +197,21 @@ fn draw(layout: Layout, rows: &[Row], curves: &[EqualLoad]) -> Svg {
     };
     forest::draw(&mut svg, (4.0, split), head, rows, axis, labels);
     let left = if layout.is_wide() { split + 44.0 } else { 36.0 };
-    draw_curves(&mut svg, (left, width - 12.0), second_top, plot, curves);
+    draw_curves(
+        &mut svg,
+        view,
+        (left, width - 12.0),
+        (second_top, plot),
+        curves,
+    );
     svg
 }
 
 fn draw_curves(
     svg: &mut Svg,
+    view: &View<'_>,
     (left, right): (f64, f64),
-    top: f64,
-    plot: f64,
+    (top, plot): (f64, f64),
     curves: &[EqualLoad],
 ) {
     svg.bold(
@@ -251,9 +252,9 @@ fn draw_curves(
     panel.y_axis(svg, "", left, 5);
     svg.muted((right, top - 8.0), Anchor::End, SMALL, "misses avoided (%)");
     panel.x_axis(svg, "load (share of capacity)", 4);
-    panel.rule_y(svg, 0.0, Stroke::solid(Paint::Ink, 1.2));
+    panel.rule_y(svg, 0.0, Stroke::solid(Paint::INK, 1.2));
     for curve in curves.iter().filter(|curve| !curve.points.is_empty()) {
-        let look = look(curve.rival);
+        let look = view.look(curve.rival);
         let upper = curve
             .points
             .iter()
@@ -264,13 +265,13 @@ fn draw_curves(
             .rev()
             .map(|(load, value)| panel.point(*load, value.lo));
         let band: Vec<(f64, f64)> = upper.chain(lower).collect();
-        svg.polygon(&band, look.paint, 0.18);
+        svg.polygon(&band, Paint::of(look), 0.18);
         let line: Vec<(f64, f64)> = curve
             .points
             .iter()
             .map(|(load, value)| panel.point(*load, value.mean))
             .collect();
-        svg.polyline(&line, Stroke::solid(look.paint, 1.8));
+        svg.polyline(&line, Stroke::solid(Paint::of(look), 1.8));
         for ((load, value), at) in curve.points.iter().zip(&line).step_by(3) {
             let zero = if value.includes_zero() {
                 "; the interval includes zero"

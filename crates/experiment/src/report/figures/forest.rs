@@ -1,16 +1,15 @@
 //! Rows of values with intervals: the panel that three figures share.
 
+use covey_simulator::arms;
+
 use super::super::draw::{Anchor, Look, Paint, Panel, SMALL, Scale, Shape, Stroke, Svg, TEXT};
 use super::super::view::Interval;
 use super::{extent, with_interval};
 
 /// How the letter's values look.
-pub(super) const LETTER: Look = Look {
-    paint: Paint::Muted,
-    shape: Shape::Diamond,
-};
+pub(super) const LETTER: Look = Look::new(arms::Paint::Muted, Shape::Diamond);
 
-/// One row.
+/// What is drawn on one line: an arm, its value and the letter's.
 #[derive(Debug, Clone)]
 pub(super) struct Row {
     pub(super) label: String,
@@ -125,7 +124,7 @@ fn draw_row(svg: &mut Svg, panel: &Panel, y: f64, row: &Row, axis: Axis) {
                 svg.line(
                     (panel.x.at(lo), below),
                     (panel.x.at(hi), below),
-                    Stroke::dashed(Paint::Muted, 1.2, "2 2"),
+                    Stroke::dashed(Paint::MUTED, 1.2, "2 2"),
                 );
             }
             svg.marker((panel.x.at(letter), below), LETTER, 3.4, true);
@@ -149,7 +148,7 @@ fn draw_row(svg: &mut Svg, panel: &Panel, y: f64, row: &Row, axis: Axis) {
             panel.x.at(value.lo),
             panel.x.at(value.hi),
             y,
-            Stroke::solid(row.look.paint, 1.6),
+            Stroke::solid(Paint::of(row.look), 1.6),
         );
         svg.marker((panel.x.at(value.mean), y), row.look, 5.0, row.hollow);
     });

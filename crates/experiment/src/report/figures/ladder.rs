@@ -1,23 +1,31 @@
 //! Figure 3: one factor of the score after another.
 
-use super::super::draw::{Anchor, Svg, TEXT, look};
+use super::super::draw::{Anchor, Look, Svg, TEXT};
 use super::super::view::View;
 use super::forest::{self, Axis, LETTER, Labels, Row};
 use super::{Figure, Layout, Swatch, legend};
 use crate::letter;
+use crate::names::{LADDER, PROPOSED, rung, strategy_of};
 
-/// The rungs, bottom first, with what each adds to the one before.
-pub(crate) const RUNGS: [(&str, &str); 5] = [
-    ("random@0.4", "random admission"),
-    ("coverage-only@0.4", "+ coverage"),
-    ("conditional@0.4", "+ conditioning"),
-    ("conditional-risk@0.4", "+ risk"),
-    ("proposed@0.4", "+ timeliness"),
+/// What each rung adds to the one before.
+const ADDED: [&str; LADDER.len()] = [
+    "random admission",
+    "+ coverage",
+    "+ conditioning",
+    "+ risk",
+    "+ timeliness",
 ];
 
-pub(crate) fn figure(view: &View<'_>) -> Option<Figure> {
-    let rungs: Vec<(&str, &str)> = RUNGS
+/// The arms of the rungs, bottom first, each with what it adds to the one before.
+pub(crate) fn rungs() -> impl Iterator<Item = (String, &'static str)> {
+    ADDED
         .into_iter()
+        .enumerate()
+        .map(|(i, added)| (rung(i), added))
+}
+
+pub(crate) fn figure(view: &View<'_>) -> Option<Figure> {
+    let rungs: Vec<(String, &str)> = rungs()
         .filter(|(arm, _)| view.deficit(arm).is_some())
         .collect();
     if rungs.len() < 2 {
@@ -25,7 +33,7 @@ pub(crate) fn figure(view: &View<'_>) -> Option<Figure> {
     }
     let row = |arm: &str, label: &str| Row {
         label: label.to_string(),
-        look: look(arm.split('@').next().unwrap_or_default()),
+        look: view.look(strategy_of(arm)),
         hollow: false,
         value: None,
         letter: None,
@@ -33,7 +41,7 @@ pub(crate) fn figure(view: &View<'_>) -> Option<Figure> {
     };
     let deficits: Vec<Row> = rungs
         .iter()
-        .map(|&(arm, label)| Row {
+        .map(|(arm, label)| Row {
             value: view.deficit(arm).map(|value| value.scaled(100.0)),
             letter: view
                 .letter(arm)
@@ -45,8 +53,8 @@ pub(crate) fn figure(view: &View<'_>) -> Option<Figure> {
     let steps: Vec<Row> = rungs
         .iter()
         .enumerate()
-        .map(|(i, &(arm, label))| {
-            let below = i.checked_sub(1).map(|i| rungs[i].0);
+        .map(|(i, (arm, label))| {
+            let below = i.checked_sub(1).map(|i| rungs[i].0.as_str());
             let value = below
                 .and_then(|below| view.pair(arm, below))
                 .and_then(|pair| pair.points);
@@ -62,7 +70,7 @@ pub(crate) fn figure(view: &View<'_>) -> Option<Figure> {
         .collect();
     let loads: Vec<Row> = rungs
         .iter()
-        .map(|&(arm, label)| Row {
+        .map(|(arm, label)| Row {
             value: view.load(arm),
             letter: view.letter(arm).and_then(|arm| arm.load),
             ..row(arm, label)
@@ -71,7 +79,7 @@ pub(crate) fn figure(view: &View<'_>) -> Option<Figure> {
     Some(Figure::new(
         "3-factor-ladder.svg",
         "Deficit, paired step and load as factors are added to the admission score at allowance 0.4",
-        |layout| draw(layout, &[&deficits, &steps, &loads]),
+        |layout| draw(layout, view.look(PROPOSED), &[&deficits, &steps, &loads]),
     ))
 }
 
@@ -105,18 +113,15 @@ const AXES: [(&str, Axis); 3] = [
     ),
 ];
 
-fn draw(layout: Layout, panels: &[&Vec<Row>; 3]) -> Svg {
+fn draw(layout: Layout, ours: Look, panels: &[&Vec<Row>; 3]) -> Svg {
     let items = [
-        (
-            Swatch::Marker(look("proposed"), false),
-            "this run".to_string(),
-        ),
+        (Swatch::Marker(ours, false), "this run".to_string()),
         (
             Swatch::Marker(LETTER, true),
             "the letter's value".to_string(),
         ),
         (
-            Swatch::Marker(look("proposed"), true),
+            Swatch::Marker(ours, true),
             "hollow: interval of the step includes zero".to_string(),
         ),
     ];

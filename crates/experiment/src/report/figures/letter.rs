@@ -1,14 +1,15 @@
 //! Figure 6: every arm beside the letter's.
 
-use super::super::draw::{Anchor, Svg, TEXT, look};
+use super::super::draw::{Anchor, Look, Svg, TEXT};
 use super::super::view::View;
 use super::forest::{self, Axis, LETTER, Labels, Row};
 use super::{Figure, Layout, Swatch, legend};
+use crate::names::PROPOSED;
 
 pub(crate) fn figure(view: &View<'_>) -> Option<Figure> {
-    let row = |arm: &super::super::view::ArmView| Row {
-        label: arm.name.clone(),
-        look: look(&arm.strategy),
+    let row = |arm: &super::super::view::ArmView<'_>| Row {
+        label: arm.name.to_string(),
+        look: arm.who.look(),
         hollow: false,
         value: None,
         letter: None,
@@ -20,7 +21,7 @@ pub(crate) fn figure(view: &View<'_>) -> Option<Figure> {
         .map(|arm| Row {
             value: arm.deficit.map(|value| value.scaled(100.0)),
             letter: view
-                .letter(&arm.name)
+                .letter(arm.name)
                 .and_then(|arm| arm.deficit)
                 .map(|x| 100.0 * x),
             ..row(arm)
@@ -31,7 +32,7 @@ pub(crate) fn figure(view: &View<'_>) -> Option<Figure> {
         .iter()
         .map(|arm| Row {
             value: arm.load,
-            letter: view.letter(&arm.name).and_then(|arm| arm.load),
+            letter: view.letter(arm.name).and_then(|arm| arm.load),
             ..row(arm)
         })
         .collect();
@@ -41,11 +42,11 @@ pub(crate) fn figure(view: &View<'_>) -> Option<Figure> {
     Some(Figure::new(
         "6-against-the-letter.svg",
         "Deficit and load of every arm, with 95 % intervals, beside the letter's values",
-        |layout| draw(layout, &deficits, &loads),
+        |layout| draw(layout, view.look(PROPOSED), &deficits, &loads),
     ))
 }
 
-fn draw(layout: Layout, deficits: &[Row], loads: &[Row]) -> Svg {
+fn draw(layout: Layout, ours: Look, deficits: &[Row], loads: &[Row]) -> Svg {
     let axes = [
         Axis {
             label: "deficit (% of decision-relevant objects)",
@@ -62,7 +63,7 @@ fn draw(layout: Layout, deficits: &[Row], loads: &[Row]) -> Svg {
     ];
     let items = [
         (
-            Swatch::Marker(look("proposed"), false),
+            Swatch::Marker(ours, false),
             "this run, 95 % interval".to_string(),
         ),
         (

@@ -12,26 +12,26 @@ type Part = (&'static str, Paint, f64, fn(&Misses) -> u64);
 
 /// By what was known of the object; these add up to all misses.
 pub(crate) const BY_KNOWLEDGE: [Part; 4] = [
-    ("with radio, stale", Paint::Blue, 0.5, |m| m.equipped_stale),
-    ("with radio, unknown", Paint::Blue, 1.0, |m| {
+    ("with radio, stale", Paint::BLUE, 0.5, |m| m.equipped_stale),
+    ("with radio, unknown", Paint::BLUE, 1.0, |m| {
         m.equipped_unknown
     }),
-    ("no radio, stale", Paint::Orange, 0.5, |m| {
+    ("no radio, stale", Paint::ORANGE, 0.5, |m| {
         m.unequipped_stale
     }),
-    ("no radio, unknown", Paint::Orange, 1.0, |m| {
+    ("no radio, unknown", Paint::ORANGE, 1.0, |m| {
         m.unequipped_unknown
     }),
 ];
 
 /// By what hides the object from the vehicle itself.
 pub(crate) const BY_SIGHT: [Part; 4] = [
-    ("behind a building", Paint::Vermillion, 1.0, |m| {
+    ("behind a building", Paint::VERMILLION, 1.0, |m| {
         m.behind_building
     }),
-    ("behind a vehicle", Paint::Green, 1.0, |m| m.behind_vehicle),
-    ("out of range", Paint::Sky, 1.0, |m| m.out_of_range),
-    ("other", Paint::Grid, 1.0, |m| {
+    ("behind a vehicle", Paint::GREEN, 1.0, |m| m.behind_vehicle),
+    ("out of range", Paint::SKY, 1.0, |m| m.out_of_range),
+    ("other", Paint::GRID, 1.0, |m| {
         all(m).saturating_sub(m.behind_building + m.behind_vehicle + m.out_of_range)
     }),
 ];
@@ -100,7 +100,7 @@ fn draw(layout: Layout, bars: &[Bar]) -> Svg {
     };
     let mut second = items(&BY_SIGHT);
     second.push((
-        Swatch::Line(super::Stroke::solid(Paint::Ink, 3.0)),
+        Swatch::Line(super::Stroke::solid(Paint::INK, 3.0)),
         "seen or heard by nobody in time".to_string(),
     ));
     let first = items(&BY_KNOWLEDGE);
@@ -222,7 +222,7 @@ fn stack(
             svg.rect(
                 (panel.left, y + height + 1.0),
                 (panel.x.at(share) - panel.left, 3.0),
-                Paint::Ink,
+                Paint::INK,
                 1.0,
             );
         });

@@ -1,13 +1,16 @@
 //! Figure 1: deficit over load.
 
-use super::super::draw::{Anchor, Look, Paint, Panel, SMALL, Scale, Stroke, Svg, look, plain};
+use covey_simulator::arms;
+
+use super::super::draw::{Anchor, Look, Paint, Panel, SMALL, Scale, Stroke, Svg, plain};
 use super::super::view::{ArmView, Interval, View};
 use super::labels::{self, Area};
 use super::{Figure, Layout, Swatch, extent, legend, with_interval};
+use crate::names::{CPM_RMR, DEMAND_RANDOM, ORACLE, PROPOSED};
 
 /// An arm with both values in place.
 struct Dot<'a> {
-    arm: &'a ArmView,
+    arm: &'a ArmView<'a>,
     look: Look,
     /// Per cent.
     deficit: Interval,
@@ -19,11 +22,11 @@ pub(crate) fn figure(view: &View<'_>) -> Option<Figure> {
     let dots: Vec<Dot<'_>> = view
         .arms
         .iter()
-        .filter(|arm| arm.strategy != "oracle")
+        .filter(|arm| arm.who.strategy != ORACLE)
         .filter_map(|arm| {
             Some(Dot {
                 arm,
-                look: look(&arm.strategy),
+                look: arm.who.look(),
                 deficit: arm.deficit?.scaled(100.0),
                 load: arm.load?,
                 dominated: view.dominated_by(arm),
@@ -33,7 +36,7 @@ pub(crate) fn figure(view: &View<'_>) -> Option<Figure> {
     if dots.is_empty() {
         return None;
     }
-    let oracle = view.deficit("oracle").map(|deficit| deficit.scaled(100.0));
+    let oracle = view.deficit(ORACLE).map(|deficit| deficit.scaled(100.0));
     Some(Figure::new(
         "1-deficit-over-load.svg",
         "Timely actionable coverage deficit over cooperative offered load, all arms with 95 % intervals on both axes",
@@ -41,20 +44,24 @@ pub(crate) fn figure(view: &View<'_>) -> Option<Figure> {
     ))
 }
 
-fn draw(layout: Layout, view: &View<'_>, dots: &[Dot<'_>], oracle: Option<Interval>) -> Svg {
+/// A line per strategy, and what else needs a word.
+fn legend_of(view: &View<'_>, dots: &[Dot<'_>], oracle: bool) -> Vec<(Swatch, String)> {
     let mut items: Vec<(Swatch, String)> = Vec::new();
     for dot in dots {
-        if !items.iter().any(|(_, text)| *text == dot.arm.strategy) {
-            items.push((Swatch::Marker(dot.look, false), dot.arm.strategy.clone()));
+        if !items.iter().any(|(_, text)| *text == dot.arm.who.strategy) {
+            items.push((
+                Swatch::Marker(dot.look, false),
+                dot.arm.who.strategy.to_string(),
+            ));
         }
     }
     if let Some(dot) = dots.iter().find(|dot| dot.dominated.is_some()) {
         let hollow = Look {
-            paint: Paint::Muted,
-            ..look(if dot.arm.hosted() {
-                "proposed"
+            paint: arms::Paint::Muted,
+            ..view.look(if dot.arm.who.is_hosted() {
+                PROPOSED
             } else {
-                "cpm-rmr"
+                CPM_RMR
             })
         };
         items.push((
@@ -62,17 +69,21 @@ fn draw(layout: Layout, view: &View<'_>, dots: &[Dot<'_>], oracle: Option<Interv
             "hollow: dominated".to_string(),
         ));
     }
-    if oracle.is_some() {
+    if oracle {
         items.push((
-            Swatch::Bar(Paint::Sky, 0.3),
+            Swatch::Bar(Paint::SKY, 0.3),
             "oracle, 95 % interval".to_string(),
         ));
     }
     items.push((
-        Swatch::Line(Stroke::dashed(Paint::Muted, 1.2, "5 4")),
+        Swatch::Line(Stroke::dashed(Paint::MUTED, 1.2, "5 4")),
         "congestion target".to_string(),
     ));
+    items
+}
 
+fn draw(layout: Layout, view: &View<'_>, dots: &[Dot<'_>], oracle: Option<Interval>) -> Svg {
+    let items = legend_of(view, dots, oracle.is_some());
     let plot = if layout.is_wide() { 350.0 } else { 310.0 };
     // The legend's height is only known once it is drawn, so it is drawn on a drawing of its own first.
     let mut trial = Svg::new(layout.width(), 10.0);
@@ -104,12 +115,12 @@ fn draw(layout: Layout, view: &View<'_>, dots: &[Dot<'_>], oracle: Option<Interv
     if let Some(oracle) = oracle {
         draw_oracle(&mut svg, &panel, oracle, &mut taken);
     }
-    draw_target(&mut svg, &panel, view.target(), &mut taken);
+    draw_target(&mut svg, &panel, view.summary.target(), &mut taken);
     for pair in dots.windows(2) {
-        if pair[0].arm.strategy == pair[1].arm.strategy {
+        if pair[0].arm.who.strategy == pair[1].arm.who.strategy {
             let [from, to] =
                 [&pair[0], &pair[1]].map(|dot| panel.point(dot.load.mean, dot.deficit.mean));
-            svg.line(from, to, Stroke::solid(pair[0].look.paint, 1.4));
+            svg.line(from, to, Stroke::solid(Paint::of(pair[0].look), 1.4));
             taken.extend(labels::along(from, to));
         }
     }
@@ -118,10 +129,11 @@ fn draw(layout: Layout, view: &View<'_>, dots: &[Dot<'_>], oracle: Option<Interv
         draw_dot(&mut svg, &panel, dot, &mut taken);
         if let Some(b) = dot
             .arm
+            .who
             .allowance
-            .filter(|_| view.allowances(&dot.arm.strategy).len() > 1)
+            .filter(|_| view.allowances(dot.arm.who.strategy).len() > 1)
             // They lie on top of those whose budgets they share.
-            .filter(|_| !matches!(dot.arm.strategy.as_str(), "omniscient" | "demand-random"))
+            .filter(|_| !dot.arm.who.is_yardstick() && dot.arm.who.strategy != DEMAND_RANDOM)
         {
             names.push((
                 panel.point(dot.load.mean, dot.deficit.mean),
@@ -148,10 +160,10 @@ fn draw_oracle(svg: &mut Svg, panel: &Panel, oracle: Interval, taken: &mut Vec<A
         svg.rect(
             (panel.left, hi),
             (panel.right - panel.left, (lo - hi).max(1.5)),
-            Paint::Sky,
+            Paint::SKY,
             0.3,
         );
-        panel.rule_y(svg, oracle.mean, Stroke::solid(Paint::Sky, 1.2));
+        panel.rule_y(svg, oracle.mean, Stroke::solid(Paint::SKY, 1.2));
     });
     taken.push([panel.left, hi, panel.right, lo]);
     let text = format!("oracle {} %", plain(oracle.mean, 1));
@@ -169,7 +181,7 @@ fn draw_target(svg: &mut Svg, panel: &Panel, target: f64, taken: &mut Vec<Area>)
         svg.line(
             (at, panel.top),
             (at, panel.bottom),
-            Stroke::dashed(Paint::Muted, 1.2, "5 4"),
+            Stroke::dashed(Paint::MUTED, 1.2, "5 4"),
         );
     });
     taken.extend(labels::along((at, panel.top), (at, panel.bottom)));
@@ -190,7 +202,7 @@ fn draw_dot(svg: &mut Svg, panel: &Panel, dot: &Dot<'_>, taken: &mut Vec<Area>) 
         with_interval(dot.load, 3, "")
     );
     svg.titled(&title, |svg| {
-        let thin = Stroke::solid(dot.look.paint, 1.2);
+        let thin = Stroke::solid(Paint::of(dot.look), 1.2);
         if x_hi - x_lo > 0.5 {
             svg.whisker_x(x_lo, x_hi, y, thin);
         }

@@ -1,16 +1,17 @@
 //! Figure 7: does the score foretell the benefit?
 
-use super::super::draw::{Anchor, Panel, SMALL, Scale, Stroke, Svg, TEXT, look, plain};
+use super::super::draw::{Anchor, Look, Paint, Panel, SMALL, Scale, Stroke, Svg, TEXT, plain};
 use super::super::series::{ArmCured, Series};
 use super::super::view::View;
 use super::{Figure, Layout, extent};
+use crate::names::{PROPOSED, strategy_of};
 
 /// The arms shown: the proposal at every allowance, else whatever there is.
 pub(crate) fn shown<'a>(view: &View<'_>, series: &'a Series) -> Vec<&'a ArmCured> {
     let mut arms: Vec<&ArmCured> = series
         .cured
         .iter()
-        .filter(|arm| arm.arm.starts_with("proposed@") && !arm.bins.is_empty())
+        .filter(|arm| strategy_of(&arm.arm) == PROPOSED && !arm.bins.is_empty())
         .collect();
     let order = |arm: &ArmCured| view.arms.iter().position(|known| known.name == arm.arm);
     arms.sort_by_key(|arm| order(arm));
@@ -18,18 +19,18 @@ pub(crate) fn shown<'a>(view: &View<'_>, series: &'a Series) -> Vec<&'a ArmCured
     arms
 }
 
-pub(crate) fn figure(arms: &[&ArmCured]) -> Option<Figure> {
+pub(crate) fn figure(view: &View<'_>, arms: &[&ArmCured]) -> Option<Figure> {
     if arms.is_empty() {
         return None;
     }
     Some(Figure::new(
         "7-score-and-benefit.svg",
         "Misses cured in the cycle after a decision, over the score with which a contributor was admitted or kept",
-        |layout| draw(layout, arms),
+        |layout| draw(layout, view, arms),
     ))
 }
 
-fn draw(layout: Layout, arms: &[&ArmCured]) -> Svg {
+fn draw(layout: Layout, view: &View<'_>, arms: &[&ArmCured]) -> Svg {
     let width = layout.width();
     let (gap, left) = (30.0, 40.0);
     let (panel_width, plot) = if layout.is_wide() {
@@ -104,19 +105,18 @@ fn draw(layout: Layout, arms: &[&ArmCured]) -> Svg {
             );
             svg.muted((title_x, top - 28.0), Anchor::Start, SMALL, &text);
         }
-        draw_bins(&mut svg, &panel, arm);
+        draw_bins(&mut svg, &panel, arm, view.look(strategy_of(&arm.arm)));
     }
     svg
 }
 
-fn draw_bins(svg: &mut Svg, panel: &Panel, arm: &ArmCured) {
-    let look = look(arm.arm.split('@').next().unwrap_or_default());
+fn draw_bins(svg: &mut Svg, panel: &Panel, arm: &ArmCured, look: Look) {
     let line: Vec<(f64, f64)> = arm
         .bins
         .iter()
         .map(|bin| panel.point(bin.score, bin.cured))
         .collect();
-    svg.polyline(&line, Stroke::dashed(look.paint, 1.0, "3 3"));
+    svg.polyline(&line, Stroke::dashed(Paint::of(look), 1.0, "3 3"));
     for (bin, at) in arm.bins.iter().zip(&line) {
         let title = format!(
             "{}, {} contributors with scores {:.2} to {:.2}: {:.3} misses cured each [{:.3}, {:.3}]",
@@ -133,7 +133,7 @@ fn draw_bins(svg: &mut Svg, panel: &Panel, arm: &ArmCured) {
                 at.0,
                 panel.y.at(bin.cured_lo),
                 panel.y.at(bin.cured_hi),
-                Stroke::solid(look.paint, 1.4),
+                Stroke::solid(Paint::of(look), 1.4),
             );
             svg.marker(*at, look, 4.4, false);
         });

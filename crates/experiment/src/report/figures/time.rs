@@ -1,9 +1,10 @@
 //! Figure 4: price, contributors and occupancy over time.
 
-use super::super::draw::{Anchor, Paint, Panel, SMALL, Scale, Stroke, Svg, look};
+use super::super::draw::{Anchor, Paint, Panel, SMALL, Scale, Stroke, Svg};
 use super::super::series::{Series, Trace, TracePoint};
-use super::super::view::{View, number};
+use super::super::view::View;
 use super::{Figure, Layout, Swatch, extent, legend};
+use crate::names::{PROPOSED, RANDOM, at};
 
 const HEIGHT: f64 = 120.0;
 
@@ -20,32 +21,35 @@ const QUANTITIES: [Quantity; 3] = [
 
 pub(crate) fn figure(view: &View<'_>, series: &Series) -> Option<Figure> {
     let mut lines: Vec<(Stroke, &Trace)> = Vec::new();
-    for strategy in ["proposed", "random"] {
+    for strategy in [PROPOSED, RANDOM] {
         let mut allowances = view.allowances(strategy);
         if allowances.is_empty() {
             allowances = allowances_of(series, strategy);
         }
         for (i, b) in allowances.iter().enumerate() {
-            let name = format!("{strategy}@{b}");
+            let name = at(strategy, *b);
             if let Some(trace) = series.over_time.iter().find(|trace| trace.arm == name) {
                 let dash = match allowances.len() - 1 - i {
                     0 => "",
                     1 => "7 3",
                     _ => "2 3",
                 };
-                let width = if strategy == "proposed" { 2.0 } else { 1.3 };
-                lines.push((Stroke::dashed(look(strategy).paint, width, dash), trace));
+                let width = if strategy == PROPOSED { 2.0 } else { 1.3 };
+                lines.push((
+                    Stroke::dashed(Paint::of(view.look(strategy)), width, dash),
+                    trace,
+                ));
             }
         }
     }
     if lines.iter().all(|(_, trace)| trace.points.len() < 2) {
         return None;
     }
-    let warmup = number(&view.raw["warmup_s"]).unwrap_or(0.0);
+    let warmup = view.summary.warmup_s;
     Some(Figure::new(
         "4-price-contributors-occupancy.svg",
         "Congestion price, contributors per host and cooperative load over time",
-        |layout| draw(layout, &lines, warmup, view.target()),
+        |layout| draw(layout, &lines, warmup, view.summary.target()),
     ))
 }
 
@@ -72,7 +76,7 @@ fn draw(layout: Layout, lines: &[(Stroke, &Trace)], warmup: f64, target: f64) ->
         .map(|(stroke, trace)| (Swatch::Line(*stroke), trace.arm.clone()))
         .collect();
     items.push((
-        Swatch::Line(Stroke::solid(Paint::Ink, 1.0)),
+        Swatch::Line(Stroke::solid(Paint::INK, 1.0)),
         "congestion target".to_string(),
     ));
     let width = layout.width();
@@ -100,7 +104,7 @@ fn draw(layout: Layout, lines: &[(Stroke, &Trace)], warmup: f64, target: f64) ->
         };
         if warmup > times.0 {
             let edge = panel.x.at(warmup);
-            svg.rect((left, top), (edge - left, HEIGHT), Paint::Grid, 0.45);
+            svg.rect((left, top), (edge - left, HEIGHT), Paint::GRID, 0.45);
             if i == 0 {
                 svg.muted((left + 6.0, top + 14.0), Anchor::Start, SMALL, "warm-up");
             }
@@ -113,18 +117,18 @@ fn draw(layout: Layout, lines: &[(Stroke, &Trace)], warmup: f64, target: f64) ->
                 if layout.is_wide() { 9 } else { 5 },
             );
             svg.titled(&format!("congestion target: {target} of capacity"), |svg| {
-                panel.rule_y(svg, target, Stroke::solid(Paint::Ink, 1.0));
+                panel.rule_y(svg, target, Stroke::solid(Paint::INK, 1.0));
             });
         } else {
             panel.rule_y(
                 &mut svg,
                 f64::NEG_INFINITY,
-                Stroke::solid(Paint::Muted, 1.0),
+                Stroke::solid(Paint::MUTED, 1.0),
             );
         }
         for (stroke, trace) in lines {
             // Random admission knows no price.
-            if i == 0 && trace.arm.starts_with("random") {
+            if i == 0 && trace.arm.starts_with(RANDOM) {
                 continue;
             }
             draw_trace(&mut svg, &panel, *stroke, trace, label, value);

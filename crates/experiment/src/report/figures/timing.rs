@@ -2,7 +2,7 @@
 
 use super::super::draw::{Anchor, Paint, Panel, SMALL, Scale, Svg, TEXT, width};
 use super::super::series::{Phase, Series};
-use super::super::view::{View, number};
+use super::super::view::View;
 use super::{Figure, Layout, extent};
 
 /// Time by phase: of the series, else of the summary.
@@ -10,20 +10,15 @@ pub(crate) fn phases(view: &View<'_>, series: &Series) -> Vec<Phase> {
     if !series.phases.is_empty() {
         return series.phases.clone();
     }
-    view.raw["timing"]["phases"]
-        .as_object()
-        .map(|phases| {
-            phases
-                .iter()
-                .filter_map(|(name, seconds)| {
-                    Some(Phase {
-                        name: name.trim_end_matches("_s").to_string(),
-                        seconds: number(seconds)?,
-                    })
-                })
-                .collect()
+    let phases = &view.summary.timing.phases;
+    phases
+        .0
+        .iter()
+        .map(|(name, seconds)| Phase {
+            name: name.trim_end_matches("_s").to_string(),
+            seconds: *seconds,
         })
-        .unwrap_or_default()
+        .collect()
 }
 
 /// What a phase is, in plain words; its name where it is not known.
@@ -102,7 +97,7 @@ fn draw(layout: Layout, phases: &[Phase]) -> Svg {
             line + 16.0
         };
         svg.titled(&format!("{name}: {value}"), |svg| {
-            svg.rect((labels, y), (end - labels, 13.0), Paint::Blue, 1.0);
+            svg.rect((labels, y), (end - labels, 13.0), Paint::BLUE, 1.0);
         });
     }
     svg

@@ -117,9 +117,10 @@ fn main_road(
     Ok(main)
 }
 
-/// What random draws decide. The numbers are part of every result: never change one.
+/// What a vehicle's routes are drawn for. The numbers go into a hash of their own ([`draw`]), apart from the addresses of
+/// `covey_draws::Purpose`, and are part of every trace: never change one.
 #[derive(Clone, Copy)]
-enum Purpose {
+enum Part {
     /// Which vehicles are heavy.
     Kind = 1,
     /// Which way to go at a junction.
@@ -127,9 +128,9 @@ enum Purpose {
 }
 
 /// A number in [0, 1) that depends on nothing but what it is for.
-fn draw(seed: u64, purpose: Purpose, vehicle: u64, n: u64) -> f64 {
+fn draw(seed: u64, part: Part, vehicle: u64, n: u64) -> f64 {
     let mut hasher = blake3::Hasher::new();
-    for part in [seed, purpose as u64, vehicle, n] {
+    for part in [seed, part as u64, vehicle, n] {
         hasher.update(&part.to_le_bytes());
     }
     let mut bits = [0; 8];
@@ -178,7 +179,7 @@ pub(super) fn place(
         let mut all_taken = 0.0;
         for k in 0..wanted {
             let id = (vehicles.len() + k) as u64;
-            let heavy = draw(seed, Purpose::Kind, id, 0) < population.heavy_share;
+            let heavy = draw(seed, Part::Kind, id, 0) < population.heavy_share;
             let body = if heavy { Body::HEAVY } else { Body::CAR };
             let space = body.length + MIN_GAP + MARGIN;
             all_taken += space;
@@ -282,7 +283,7 @@ pub(super) fn walk(
                 *offer = offer.max(weight(way));
             }
             let total: f64 = offers.values().sum();
-            let mut left = draw(seed, Purpose::Turn, id as u64, n);
+            let mut left = draw(seed, Part::Turn, id as u64, n);
             left *= if total > 0.0 {
                 total
             } else {

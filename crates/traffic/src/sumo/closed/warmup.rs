@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::ClosedPopulation;
 use super::roads::{Placed, Roads, routes_xml, walk};
-use crate::recorded::xml::{attribute, visit_elements};
+use crate::recorded::elements::{attribute, visit_elements};
 use crate::sumo::discovery::Sumo;
 use crate::sumo::error::SumoError;
 use crate::sumo::process::Running;

@@ -1,0 +1,138 @@
+//! Covey's command line as a library: a program of its own adds its arms, and has every command for them.
+//!
+//! Runs on paired seeds, resuming, intervals, report, sweeps, recordings and the viewer all work on own arms as on those that come
+//! with Covey. `docs/write-a-policy.md` walks through an example.
+//!
+//! ```no_run
+//! use covey::protocol::policy::ConditionalCoverage;
+//! use covey::{ArmError, Arms, Strategy};
+//!
+//! fn main() -> Result<std::process::ExitCode, ArmError> {
+//!     let mine = Strategy::own("mine", "hosts do what I want", |_seed| Box::new(ConditionalCoverage));
+//!     Ok(covey::main_with(Arms::builtin().with(mine)?))
+//! }
+//! ```
+
+mod arms;
+mod calibrate;
+mod capture;
+mod decide;
+mod digest;
+mod failure;
+mod hex;
+mod import;
+mod laboratory;
+mod link;
+mod messages;
+mod outcome_table;
+mod program;
+mod progress;
+mod report;
+mod reproduce;
+mod run;
+mod schema;
+mod sweep;
+mod terminal_table;
+mod traffic;
+mod view;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+pub use covey_protocol as protocol;
+pub use covey_simulator as simulator;
+pub use covey_simulator::arms::{Paint, Seat, Shape};
+pub use covey_simulator::{Arm, ArmError, Arms, Strategy};
+
+use crate::failure::Failure;
+use crate::program::Program;
+
+/// Who should speak? Contributor admission for vehicles that share what they see over a congested channel.
+#[derive(Debug, Parser)]
+#[command(
+    name = "covey",
+    version,
+    propagate_version = true,
+    arg_required_else_help = true,
+    after_help = "Examples:\n  \
+                  covey reproduce --quick\n  \
+                  covey decide examples/snapshot.json\n  \
+                  covey link --distance 150 --state nlosv\n\n\
+                  Exit codes: 0 done; 2 the input or the call was wrong; 1 anything else.\n\
+                  Results go to stdout, diagnostics and progress to stderr."
+)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Fix a scenario's capacity and d_min on calibration seeds
+    Calibrate(calibrate::Arguments),
+    /// List the arms: the policies that can be compared
+    Arms(arms::Arguments),
+    /// Make one host decision from a JSON snapshot and explain it, factor by factor
+    Decide(decide::Arguments),
+    /// Turn a set of visible cells into a coverage digest, or back
+    Digest(digest::Arguments),
+    /// Make a scenario from an OpenStreetMap extract, with SUMO's own converters
+    Import(import::Arguments),
+    /// Show the mean channel between two vehicles as JSON
+    Link(link::Arguments),
+    /// Make the report of a finished run again
+    Report(report::Arguments),
+    /// Reproduce the letter: all arms on paired seeds, with statistics, tables and report
+    Reproduce(reproduce::Arguments),
+    /// Run arms on any scenario, your own SUMO scenario included
+    Run(Box<run::Arguments>),
+    /// Print the JSON schema of scenario files, or a table of all their keys
+    Schema(schema::Arguments),
+    /// Run many worlds, arms and seeds after a plan, here or as a Slurm job array
+    Sweep(sweep::Arguments),
+    /// Show ITS messages, from captures or in hex, as JSON
+    Messages(messages::Arguments),
+    /// Measure flow over density on a scenario's main road
+    Traffic(traffic::Arguments),
+    /// Show a recorded run in the browser
+    View(view::Arguments),
+}
+
+impl Command {
+    fn run(self, program: &Program) -> Result<(), Failure> {
+        match self {
+            Self::Calibrate(arguments) => calibrate::run(&arguments),
+            Self::Arms(arguments) => arms::run(&arguments, program),
+            Self::Decide(arguments) => decide::run(&arguments),
+            Self::Digest(arguments) => digest::run(&arguments),
+            Self::Import(arguments) => import::run(&arguments),
+            Self::Link(arguments) => link::run(&arguments),
+            Self::Report(arguments) => report::run(&arguments, &program.arms),
+            Self::Reproduce(arguments) => reproduce::run(&arguments, &program.arms),
+            Self::Run(arguments) => run::run(&arguments, &program.arms),
+            Self::Schema(arguments) => schema::run(&arguments),
+            Self::Sweep(arguments) => sweep::run(&arguments, program),
+            Self::Messages(arguments) => messages::run(&arguments),
+            Self::Traffic(arguments) => traffic::run(&arguments),
+            Self::View(arguments) => view::run(&arguments),
+        }
+    }
+}
+
+/// Does what the command line says, with these arms: the whole of a program's `main`.
+///
+/// Help, arms and messages go by the name that the program was called by. Results are kept under a fingerprint of the program's own
+/// file: after a change of a policy nothing old is taken for its result.
+pub fn main_with(arms: Arms) -> ExitCode {
+    let program = Program::new(arms);
+    let mut command = program.speaking(Arguments::command());
+    let matches = command.get_matches_mut();
+    let outcome = match Arguments::from_arg_matches(&matches) {
+        Ok(arguments) => arguments.command.run(&program),
+        Err(error) => error.format(&mut command).exit(),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(&program),
+    }
+}

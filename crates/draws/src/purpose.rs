@@ -1,0 +1,120 @@
+//! What draws are for.
+
+/// What a draw decides. Draws of different purposes are independent.
+///
+/// A number here is the word that a purpose puts into every address, so every result depends on it: numbers are never changed and
+/// never used again. From 256 on, the lowest eight bits are left free for a class ([`Draws::new`](crate::Draws::new)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u32)]
+pub enum Purpose {
+    /// Whether a vehicle of the built-in traffic is heavy: vehicle.
+    Kind = 1,
+    /// A driver's wish relative to the speed limit: vehicle.
+    SpeedFactor = 2,
+    /// Where vehicles of the built-in traffic stand at first: lane, number on it.
+    Place = 3,
+    /// A driver's imperfection: vehicle, step.
+    Dawdle = 4,
+    /// Which way a vehicle of the built-in traffic goes at a junction: vehicle, junction on its way.
+    Turn = 5,
+
+    /// Whether a receiver gets a message: (sender, receiver), step, message class.
+    Reception = 0x100,
+    /// Whether a message passes capacity thinning: (sender, sender), step, message class.
+    Thinning = 0x200,
+    /// Innovation of a pair's shadowing: unordered pair, step.
+    Shadowing = 0x300,
+    /// A pair's blockage for one episode: unordered pair, the episode's first step.
+    Blockage = 0x400,
+
+    /// Whether a vehicle is equipped: vehicle.
+    Equipment = 0x1_0100,
+    /// Whom a host that chooses at random takes: (host, candidate), step; class 1 among those who could tell something.
+    Choice = 0x1_0200,
+    /// The error of a vehicle's own position: (vehicle, axis), step.
+    OwnPosition = 0x1_0300,
+    /// The error of a sensed position: (who sees, what is seen), step; the class is the axis.
+    SensedPosition = 0x1_0400,
+    /// Whether a vehicle misbehaves: vehicle.
+    Conduct = 0x1_0500,
+}
+
+impl Purpose {
+    /// The word that stands for this purpose and `class` in an address. A purpose below 256 has no class.
+    #[inline]
+    pub(crate) const fn word(self, class: u8) -> u64 {
+        let number = self as u64;
+        if number < 0x100 {
+            number
+        } else {
+            number | class as u64
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every purpose with its number, as stored results have it.
+    const NUMBERS: [(Purpose, u32); 14] = [
+        (Purpose::Kind, 1),
+        (Purpose::SpeedFactor, 2),
+        (Purpose::Place, 3),
+        (Purpose::Dawdle, 4),
+        (Purpose::Turn, 5),
+        (Purpose::Reception, 0x100),
+        (Purpose::Thinning, 0x200),
+        (Purpose::Shadowing, 0x300),
+        (Purpose::Blockage, 0x400),
+        (Purpose::Equipment, 0x1_0100),
+        (Purpose::Choice, 0x1_0200),
+        (Purpose::OwnPosition, 0x1_0300),
+        (Purpose::SensedPosition, 0x1_0400),
+        (Purpose::Conduct, 0x1_0500),
+    ];
+
+    /// The place in [`NUMBERS`]; without an arm here a new purpose does not compile.
+    fn listed(purpose: Purpose) -> usize {
+        match purpose {
+            Purpose::Kind => 0,
+            Purpose::SpeedFactor => 1,
+            Purpose::Place => 2,
+            Purpose::Dawdle => 3,
+            Purpose::Turn => 4,
+            Purpose::Reception => 5,
+            Purpose::Thinning => 6,
+            Purpose::Shadowing => 7,
+            Purpose::Blockage => 8,
+            Purpose::Equipment => 9,
+            Purpose::Choice => 10,
+            Purpose::OwnPosition => 11,
+            Purpose::SensedPosition => 12,
+            Purpose::Conduct => 13,
+        }
+    }
+
+    #[test]
+    fn numbers_are_those_of_stored_results() {
+        for (at, (purpose, number)) in NUMBERS.into_iter().enumerate() {
+            assert_eq!(purpose as u32, number, "{purpose:?}");
+            assert_eq!(listed(purpose), at, "{purpose:?}");
+        }
+    }
+
+    #[test]
+    fn no_two_purposes_share_a_word() {
+        let mut words: Vec<u64> = NUMBERS
+            .iter()
+            .flat_map(|&(purpose, number)| {
+                let classes = if number < 0x100 { 0..=0 } else { 0..=u8::MAX };
+                classes.map(move |class| purpose.word(class))
+            })
+            .collect();
+        let all = words.len();
+        words.sort_unstable();
+        words.dedup();
+        assert_eq!(words.len(), all);
+        assert_eq!(Purpose::Turn.word(9), Purpose::Turn.word(0));
+    }
+}

@@ -1,0 +1,245 @@
+//! Summaries of made-up outcomes, and those that are kept.
+
+use std::path::Path;
+
+use covey_simulator::outcome::{Deficit, Mean};
+use covey_simulator::{Arms, Outcome, SharedOutcome};
+
+use serde_json::Value;
+
+use super::*;
+use crate::store::SeedResult;
+
+fn outcome(arm: &str, seed: u64, missed: u64) -> Outcome {
+    let mean = |sum, count| Mean { sum, count };
+    Outcome {
+        arm: arm.to_string(),
+        seed,
+        deficit: Deficit {
+            relevant: 1000,
+            missed,
+        },
+        load: mean(60.0, 200),
+        price: mean(1.5, 3),
+        ..Outcome::default()
+    }
+}
+
+fn setting() -> Setting {
+    Setting {
+        revision: "abc".to_string(),
+        readings: Readings::default(),
+        scenario: "toy".to_string(),
+        files: vec![("toy.net.xml".to_string(), "00".to_string())],
+        corridor_km: None,
+        capacity_bytes_per_s: 242_000.0,
+        warmup_s: 1.0,
+        measure_s: 1.0,
+        traffic: "builtin".to_string(),
+        quick: false,
+    }
+}
+
+fn seeds(arms: &[&str], count: u64) -> Vec<SeedResult> {
+    (1..=count)
+        .map(|seed| SeedResult {
+            seed,
+            cycles: Vec::new(),
+            timing: Timing::default(),
+            cpu_s: 0.0,
+            shared: SharedOutcome {
+                seed,
+                vehicles: 10 + seed,
+                ..SharedOutcome::default()
+            },
+            arms: arms
+                .iter()
+                .enumerate()
+                .map(|(i, arm)| outcome(arm, seed, 600 - 10 * i as u64 + seed))
+                .collect(),
+        })
+        .collect()
+}
+
+#[test]
+fn fields_that_do_not_apply_are_zero_and_empty_ratios_null() {
+    let mut seeds = seeds(&["cam-only", "random@0.4", "proposed@0.4"], 7);
+    for seed in &mut seeds {
+        seed.arms[2].contributors = Mean::default();
+        seed.arms[1].deficit = Deficit::default();
+    }
+    let summary = Summary::new(&setting(), &seeds, &Arms::builtin());
+    let json: Value = serde_json::from_str(&summary.to_json().unwrap()).unwrap();
+    assert_eq!(json["schema"], "covey.summary/1");
+    let arms = &json["arms"];
+    assert_eq!(arms["cam-only"]["price"]["mean"], 0.0);
+    assert_eq!(arms["proposed@0.4"]["price"]["mean"], 0.5);
+    assert_eq!(arms["proposed@0.4"]["contributors"]["mean"], Value::Null);
+    assert_eq!(arms["random@0.4"]["deficit"]["mean"], Value::Null);
+    assert_eq!(arms["random@0.4"]["per_seed"][0]["deficit"], Value::Null);
+    assert_eq!(arms["cam-only"]["load"]["mean"], 0.3);
+    assert_eq!(json["scenario"]["vehicles"], 14.0);
+    assert_eq!(json["scenario"]["corridor_km"], Value::Null);
+    assert_eq!(json["letter"]["proposed@0.4"]["deficit"], 0.031);
+    assert_eq!(json["intervals"]["meaningful"], true);
+    let paired = &json["paired"][0];
+    assert_eq!(paired["worse"], "random@0.4");
+    assert_eq!(paired["deficit_reduction_pp"]["mean"], Value::Null);
+    // Arms stay in the order of the run.
+    let text = summary.to_json().unwrap();
+    assert!(text.find("\"cam-only\"").unwrap() < text.find("\"random@0.4\"").unwrap());
+    assert_eq!(serde_json::from_str::<Summary>(&text).unwrap(), summary);
+}
+
+#[test]
+fn kept_summaries_are_read_and_written_again_as_they_are() {
+    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../results");
+    let mut count = 0;
+    for entry in std::fs::read_dir(results).unwrap() {
+        let folder = entry.unwrap().path();
+        if folder.join(FILE).is_file() {
+            let summary = Summary::read(&folder).unwrap();
+            let text = std::fs::read_to_string(folder.join(FILE)).unwrap();
+            let apart = |text: &str| {
+                let mut all: Value = serde_json::from_str(text).unwrap();
+                let readings = all.as_object_mut().unwrap().remove("readings").unwrap();
+                (all, readings)
+            };
+            let (written, now) = apart(&summary.to_json().unwrap());
+            let (kept, then) = apart(&text);
+            assert_eq!(written, kept, "{}", folder.display());
+            // Readings that were added since stand at their defaults; none is lost or changed.
+            for (section, values) in then.as_object().unwrap() {
+                let Some(values) = values.as_object() else {
+                    assert_eq!(&now[section], values);
+                    continue;
+                };
+                for (key, value) in values {
+                    assert_eq!(&now[section][key], value, "{section}.{key}");
+                }
+            }
+            count += 1;
+        }
+    }
+    assert!(count > 0);
+}
+
+#[test]
+fn a_file_of_the_first_version_is_enough() {
+    let text = r#"{"schema": "covey.summary/1", "revision": "r", "readings": {}, "seeds": [1], "warmup_s": 1.0,
+        "measure_s": 2.0, "traffic": "builtin",
+        "scenario": {"name": "toy", "vehicles": 3.0, "participants": 2.0, "corridor_km": null, "capacity_bytes_per_s": 242000.0},
+        "arms": {"cam-only": {"deficit": {"mean": 0.1, "lo": 0.0, "hi": 0.2}, "load": {"mean": 0.0, "lo": 0.0, "hi": 0.0},
+            "load_parts": {"digest": 0.0, "reports": 0.0, "broadcast": 0.0}, "price": {"mean": 0.0}, "contributors": {"mean": 0.0},
+            "digest_bytes": {"mean": 0.0}, "load_by_tile": {"mean": 0.0},
+            "per_seed": [{"seed": 1, "deficit": 0.1, "load": 0.0, "relevant": 10, "missed": 1}]}}}"#;
+    let summary = Summary::parse(text).unwrap();
+    let arm = summary.arms.get("cam-only").unwrap();
+    assert_eq!(arm.deficit.estimate().map(|e| e.hi), Some(0.2));
+    assert_eq!(arm.price.estimate().map(|e| e.hi), Some(0.0));
+    assert_eq!(arm.misses, Misses::default());
+    assert!(summary.intervals.meaningful);
+}
+
+#[test]
+fn the_target_is_the_protocols() {
+    let mut summary = Summary::default();
+    assert_eq!(summary.target(), 0.3);
+    summary.readings.protocol.target = 0.4;
+    assert_eq!(summary.target(), 0.4);
+}
+
+#[test]
+fn misses_and_phases_are_summed_and_sorted_by_name() {
+    let mut seeds = seeds(&["cam-only"], 2);
+    for seed in &mut seeds {
+        seed.arms[0].misses.equipped_stale = 2;
+        seed.arms[0].misses.ahead = 5;
+    }
+    let mut summary = Summary::new(&setting(), &seeds, &Arms::builtin());
+    let timing = Timing {
+        traffic_s: 0.5,
+        arms_s: 2.0,
+        ..Timing::default()
+    };
+    summary.timing.add(&timing, 3.0);
+    summary.timing.add(&timing, 4.0);
+    let text = summary.to_json().unwrap();
+    assert!(
+        text.contains("\"misses\": {\n        \"ahead\": 10,\n        \"behind_building\": 0,"),
+        "{text}"
+    );
+    assert_eq!(summary.timing.cpu_s, 7.0);
+    let phases = "\"phases\": {\n      \"arms_s\": 4.0,\n      \"beacons_s\": 0.0,";
+    assert!(text.contains(phases), "{text}");
+}
+
+#[test]
+fn the_contracts_pairs_are_compared() {
+    let names: Vec<String> = Arms::builtin()
+        .letter()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let summary = Summary::new(&setting(), &seeds(&names, 1), &Arms::builtin());
+    assert!(!summary.intervals.meaningful);
+    let has = |better: &str, worse: &str| {
+        summary
+            .paired
+            .iter()
+            .filter(|p| p.better == better && p.worse == worse)
+            .count()
+    };
+    for b in ["0.2", "0.4", "0.8"] {
+        for random in ["random", "random-redraw"] {
+            assert_eq!(has(&format!("proposed@{b}"), &format!("{random}@{b}")), 1);
+        }
+    }
+    assert_eq!(has("proposed@0.8", "cpm-rmr"), 1);
+    assert_eq!(has("coverage-only@0.4", "random@0.4"), 1);
+    assert_eq!(has("conditional@0.4", "coverage-only@0.4"), 1);
+    assert_eq!(has("conditional-risk@0.4", "conditional@0.4"), 1);
+    assert_eq!(has("proposed@0.4", "conditional-risk@0.4"), 1);
+    let step = &summary.paired.last().unwrap().deficit_reduction_pp;
+    assert_eq!(step.includes_zero, Some(false));
+    assert_eq!(summary.letter.0.len(), 13);
+    // A yardstick is nobody's rival.
+    let names = ["demand@0.22", "omniscient@0.22", "oracle", "cam-only"];
+    let summary = Summary::new(&setting(), &seeds(&names, 1), &Arms::builtin());
+    assert_eq!(summary.paired.len(), 1);
+    assert_eq!(summary.paired[0].worse, "cam-only");
+}
+
+#[test]
+fn own_arms_are_held_against_all_that_know_no_more() {
+    let names = ["cam-only", "demand@0.1", "oracle", "mine@0.1", "mine@0.2"];
+    let summary = Summary::new(&setting(), &seeds(&names, 7), &Arms::builtin());
+    let pairs: Vec<(&str, &str)> = summary
+        .paired
+        .iter()
+        .map(|pair| (pair.better.as_str(), pair.worse.as_str()))
+        .collect();
+    assert_eq!(
+        pairs,
+        [
+            ("demand@0.1", "cam-only"),
+            ("mine@0.1", "cam-only"),
+            ("mine@0.1", "demand@0.1"),
+            ("mine@0.2", "cam-only"),
+            ("mine@0.2", "demand@0.1"),
+        ]
+    );
+}
+
+#[test]
+fn quick_runs_and_few_seeds_say_so() {
+    let quick = Setting {
+        quick: true,
+        ..setting()
+    };
+    let summary = Summary::new(&quick, &seeds(&["oracle"], 9), &Arms::builtin());
+    assert!(summary.intervals.remark.unwrap().contains("quick"));
+    let few = Summary::new(&setting(), &seeds(&["oracle"], 5), &Arms::builtin());
+    assert!(few.intervals.remark.unwrap().starts_with("5 seeds"));
+}

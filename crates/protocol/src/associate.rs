@@ -1,0 +1,623 @@
+//! Which object is which: perceived objects carry no identity that another station could know.
+//!
+//! A beacon names its sender. What somebody *sees* is a box at a place, and whose box that is must be found out: it is a
+//! station whose beacons are heard, a body that somebody spoke of before, or something new. [`Association`] keeps a track of
+//! each body and gives every entry of a report a label: the station's id, or a number of its own. Ids that came with the
+//! entries are never looked at.
+//!
+//! An entry fits a track that, moved forward at constant velocity to the time of sensing, lies within a gate of it (an
+//! ellipse along the direction of travel, as wide as the positions' errors make it), goes about as fast the same way, and has
+//! about the same length. Of all fitting pairs the nearest is taken again and again, each track and each entry once: nothing
+//! is seen twice in one look. Where positions have errors, all entries of a report share the error of the reporter's own
+//! position: it is estimated as the median offset of a first assignment, taken out, and the assignment made anew.
+//!
+//! Guarantees: the outcome depends on the arguments alone, ties go to the lower label and then to the earlier entry; no more
+//! than [`MOST_TRACKS`] tracks are kept, whatever is said.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use crate::grid::Position;
+use crate::ids::{AgentId, ObjectId};
+use crate::messages::{AgentState, ObjectState, Size};
+use crate::sorted::SortedMap;
+use crate::time::{Duration, Instant};
+
+/// No more tracks than this are kept; what does not fit gets no label.
+pub const MOST_TRACKS: usize = 8_192;
+
+/// Own labels are the upper half of 16 bits, the width of an object's id in a CPM, from above.
+const LABELS: u16 = 32_768;
+/// Side of the cells of the index, in metres: nothing moves farther within the memory of tracks at road speeds.
+const CELL_M: f64 = 50.0;
+/// Gate, in standard deviations.
+const GATE: f64 = 3.0;
+/// What prediction and sensing leave open where positions have no errors, in metres.
+const LEAST_SPREAD_M: f64 = 0.6;
+/// Changes of speed that constant velocity does not foresee, in m/s².
+const ACCELERATION: f64 = 3.0;
+/// What sensing leaves open of a velocity, in m/s.
+const VELOCITY_SPREAD: f64 = 0.5;
+/// Lengths of one body differ by no more than this, in metres.
+const LENGTH_GATE_M: f64 = 2.5;
+/// So many pairs tell the offset of a report.
+const LEAST_PAIRS: usize = 3;
+/// Weight of a new position in that of a track.
+const NEWS: f64 = 0.5;
+
+covey_parameters::choices! {
+    /// How perceived objects are told apart.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Identities {
+        /// By association of positions, as on the road.
+        Associated = "associated",
+        /// By the ids in messages, as if everybody knew everybody's.
+        True = "true",
+    }
+}
+
+#[cfg(feature = "serde")]
+covey_parameters::choices_by_name!(Identities);
+
+/// How well positions can be trusted.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Accuracy {
+    /// Standard deviation of stations' own positions, per axis, in metres; stations tell it in their messages.
+    pub position_m: f64,
+    /// Lengths that messages tell are real ones.
+    pub sizes: bool,
+}
+
+impl Accuracy {
+    /// Variance between an entry and a track: before the reporter's own error is taken out, and after.
+    fn variances(self) -> [f64; 2] {
+        let one = if self.position_m.is_finite() {
+            self.position_m.clamp(0.0, 20.0)
+        } else {
+            0.0
+        };
+        let least = LEAST_SPREAD_M * LEAST_SPREAD_M;
+        [least + 2.0 * one * one, least + 1.2 * one * one]
+    }
+}
+
+/// Something of which a place and a motion are known.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Seen {
+    /// The centre of its body.
+    pub position: Position,
+    /// Its velocity, in m/s.
+    pub velocity: [f64; 2],
+    /// Its direction, as a unit vector, where known.
+    pub direction: Option<[f64; 2]>,
+    /// Its length in metres; 0 for unknown.
+    pub length: f64,
+    /// When it was there, and moved so.
+    pub at: Instant,
+}
+
+impl Seen {
+    /// From a beacon's state.
+    #[must_use]
+    pub fn of_agent(state: &AgentState, at: Instant) -> Self {
+        let direction = [libm::cos(state.heading), libm::sin(state.heading)];
+        Self {
+            position: state.position,
+            velocity: direction.map(|d| d * state.speed),
+            direction: Some(direction),
+            length: length(state.size),
+            at,
+        }
+    }
+
+    /// From what somebody saw.
+    #[must_use]
+    pub fn of_object(state: &ObjectState) -> Self {
+        let velocity = [state.velocity.x, state.velocity.y];
+        let speed = libm::hypot(velocity[0], velocity[1]);
+        Self {
+            position: state.position,
+            velocity,
+            direction: (speed >= 0.5).then(|| velocity.map(|v| v / speed)),
+            length: length(state.size),
+            at: state.sensed_at,
+        }
+    }
+
+    /// Where it is at `at`, going on as it went.
+    fn moved(&self, at: Instant) -> (Position, f64) {
+        let seconds = at.since(self.at).seconds().clamp(-1.0, 2.0);
+        let position = Position::new(
+            self.position.x + seconds * self.velocity[0],
+            self.position.y + seconds * self.velocity[1],
+        );
+        (position, seconds)
+    }
+
+    /// How far an entry is off this one, in squared standard deviations; none beyond the gates.
+    fn distance(&self, entry: &Seen, offset: [f64; 2], variance: f64, sizes: bool) -> Option<f64> {
+        let (here, seconds) = self.moved(entry.at);
+        let off = [
+            entry.position.x - offset[0] - here.x,
+            entry.position.y - offset[1] - here.y,
+        ];
+        let drift = 0.5 * ACCELERATION * seconds * seconds;
+        let along_variance = variance + drift * drift;
+        let squared = off[0] * off[0] + off[1] * off[1];
+        // Not-a-number fails here too.
+        let near = squared <= GATE * GATE * along_variance;
+        if !near {
+            return None;
+        }
+        let spread = match self.direction.or(entry.direction) {
+            Some([c, s]) => {
+                let along = off[0] * c + off[1] * s;
+                let across = off[1] * c - off[0] * s;
+                along * along / along_variance + across * across / variance
+            }
+            None => squared / along_variance,
+        };
+        let faster = libm::hypot(
+            entry.velocity[0] - self.velocity[0],
+            entry.velocity[1] - self.velocity[1],
+        );
+        let velocity = faster / (VELOCITY_SPREAD + ACCELERATION * seconds.abs());
+        let lengths = self.length > 0.0 && entry.length > 0.0 && sizes;
+        if spread > GATE * GATE
+            || velocity > GATE
+            || lengths && (self.length - entry.length).abs() > LENGTH_GATE_M
+        {
+            return None;
+        }
+        Some(spread + velocity * velocity)
+    }
+}
+
+fn length(size: Size) -> f64 {
+    if size.length.is_finite() {
+        size.length
+    } else {
+        0.0
+    }
+}
+
+/// A fitting pair.
+struct Fit {
+    cost: f64,
+    track: u32,
+    entry: u32,
+}
+
+/// Takes the nearest of all fitting pairs again and again, each track and entry once. `fits` come by ascending track.
+fn take_nearest(mut fits: Vec<Fit>, tracks: usize, entries: usize) -> Vec<Option<u32>> {
+    fits.sort_by(|a, b| {
+        let nearer = a.cost.total_cmp(&b.cost);
+        nearer
+            .then(a.track.cmp(&b.track))
+            .then(a.entry.cmp(&b.entry))
+    });
+    let mut taken = alloc::vec![false; tracks];
+    let mut track_of = alloc::vec![None; entries];
+    for fit in fits {
+        let (track, entry) = (fit.track as usize, fit.entry as usize);
+        if !taken[track] && track_of[entry].is_none() {
+            taken[track] = true;
+            track_of[entry] = Some(fit.track);
+        }
+    }
+    track_of
+}
+
+/// Which of `tracks` each of `entries` is; none for none of them. `near(entry)` gives the tracks to try, ascending.
+fn assign<'n>(
+    tracks: &[Seen],
+    entries: &[Seen],
+    accuracy: Accuracy,
+    near: impl Fn(usize) -> &'n [u32],
+) -> Vec<Option<u32>> {
+    let fit = |offset: [f64; 2], variance: f64| {
+        let mut fits = Vec::new();
+        for (number, entry) in entries.iter().enumerate() {
+            for &track in near(number) {
+                let seen = &tracks[track as usize];
+                if let Some(cost) = seen.distance(entry, offset, variance, accuracy.sizes) {
+                    fits.push(Fit {
+                        cost,
+                        track,
+                        entry: number as u32,
+                    });
+                }
+            }
+        }
+        take_nearest(fits, tracks.len(), entries.len())
+    };
+    let [apart, aligned] = accuracy.variances();
+    let first = fit([0.0, 0.0], apart);
+    if aligned >= apart {
+        return first;
+    }
+    let pairs = first.iter().zip(entries);
+    let offsets: Vec<[f64; 2]> = pairs
+        .filter_map(|(track, entry)| {
+            let (here, _) = tracks[(*track)? as usize].moved(entry.at);
+            Some([entry.position.x - here.x, entry.position.y - here.y])
+        })
+        .collect();
+    if offsets.len() < LEAST_PAIRS {
+        return first;
+    }
+    let middle = |axis: usize| {
+        let mut values: Vec<f64> = offsets.iter().map(|o| o[axis]).collect();
+        values.sort_unstable_by(f64::total_cmp);
+        values[values.len() / 2]
+    };
+    fit([middle(0), middle(1)], aligned)
+}
+
+/// Bodies that are told apart for the length of one judgement, by one who keeps no tracks from look to look.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Sighted {
+    accuracy: Accuracy,
+    labels: Vec<ObjectId>,
+    seen: Vec<Seen>,
+    /// By ascending first coordinate, as far as they are sorted; those added since follow.
+    order: Vec<(f64, u32)>,
+    sorted: usize,
+    /// Room to use again.
+    entries: Vec<Seen>,
+    near: Vec<u32>,
+    begin: Vec<u32>,
+}
+
+/// So many bodies are looked through one by one before all are sorted anew.
+const UNSORTED: usize = 32;
+
+impl Sighted {
+    pub(crate) fn new(
+        accuracy: Accuracy,
+        bodies: impl IntoIterator<Item = (ObjectId, Seen)>,
+    ) -> Self {
+        let mut sighted = Self {
+            accuracy,
+            ..Self::default()
+        };
+        for (label, seen) in bodies {
+            sighted.add(label, seen);
+        }
+        sighted
+    }
+
+    /// One body more.
+    pub(crate) fn add(&mut self, label: ObjectId, seen: Seen) {
+        self.order.push((seen.position.x, self.seen.len() as u32));
+        self.labels.push(label);
+        self.seen.push(seen);
+    }
+
+    /// Which bodies the entries of one look are, none for none of them; the looker itself is not among them.
+    pub(crate) fn recognise(
+        &mut self,
+        looker: Option<ObjectId>,
+        objects: &[ObjectState],
+    ) -> Vec<Option<ObjectId>> {
+        if self.order.len() > self.sorted + UNSORTED || self.sorted == 0 {
+            self.order
+                .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            self.sorted = self.order.len();
+        }
+        let (sorted, rest) = self.order.split_at(self.sorted);
+        let (entries, near, begin) = (&mut self.entries, &mut self.near, &mut self.begin);
+        entries.clear();
+        entries.extend(objects.iter().map(Seen::of_object));
+        near.clear();
+        begin.clear();
+        begin.push(0);
+        for entry in entries.iter() {
+            let Position { x, y } = entry.position;
+            let from = sorted.partition_point(|&(at, _)| at < x - CELL_M);
+            let beside = |&&(at, number): &&(f64, u32)| {
+                at <= x + CELL_M
+                    && at >= x - CELL_M
+                    && (self.seen[number as usize].position.y - y).abs() <= CELL_M
+                    && Some(self.labels[number as usize]) != looker
+            };
+            let strip = sorted[from..]
+                .iter()
+                .take_while(|&&(at, _)| at <= x + CELL_M);
+            let some = near.len();
+            near.extend(strip.filter(beside).map(|&(_, number)| number));
+            near.extend(rest.iter().filter(beside).map(|&(_, number)| number));
+            near[some..].sort_unstable();
+            begin.push(near.len() as u32);
+        }
+        let (near, begin) = (&*near, &*begin);
+        let found = assign(&self.seen, entries, self.accuracy, |entry| {
+            &near[begin[entry] as usize..begin[entry + 1] as usize]
+        });
+        let label = |track: Option<u32>| track.map(|track| self.labels[track as usize]);
+        found.into_iter().map(label).collect()
+    }
+}
+
+/// A body that is kept track of.
+#[derive(Debug, Clone, Copy)]
+struct Track {
+    label: ObjectId,
+    seen: Seen,
+    /// When its last beacon was made, if its label is a station's.
+    announced_at: Option<Instant>,
+    cell: (i32, i32),
+}
+
+/// Tracks of everything around, from beacons and from what others see.
+#[derive(Debug, Clone, Default)]
+pub struct Association {
+    own: AgentId,
+    accuracy: Accuracy,
+    tracks: Vec<Track>,
+    numbers: SortedMap<ObjectId, u32>,
+    cells: BTreeMap<(i32, i32), Vec<u32>>,
+    next: u16,
+}
+
+impl Association {
+    /// No tracks yet, kept by agent `own`: labels that it gives are its own.
+    #[must_use]
+    pub fn new(own: AgentId, accuracy: Accuracy) -> Self {
+        Self {
+            own,
+            accuracy,
+            ..Self::default()
+        }
+    }
+
+    /// How many tracks there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.tracks.len()
+    }
+
+    /// There are no tracks.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.tracks.is_empty()
+    }
+
+    /// A station said where it is. Gives the label of a body that turns out to be this station, known until now only
+    /// because others saw it: that track is gone.
+    pub fn announce(
+        &mut self,
+        station: ObjectId,
+        state: &AgentState,
+        at: Instant,
+    ) -> Option<ObjectId> {
+        if !state.is_finite() {
+            return None;
+        }
+        let seen = Seen::of_agent(state, at);
+        let known = self.numbers.get(station).copied();
+        if let Some(number) = known
+            && let Some(announced_at) = self.tracks[number as usize].announced_at
+        {
+            if announced_at < at {
+                self.tracks[number as usize].announced_at = Some(at);
+                self.put(number, seen);
+            }
+            return None;
+        }
+        let mut retired = None;
+        // The first word of a station: it may have been seen before.
+        let [apart, _] = self.accuracy.variances();
+        let mut best: Option<(f64, ObjectId)> = None;
+        let mut near = Vec::new();
+        self.near(seen.position, &mut near);
+        for &number in &near {
+            let track = &self.tracks[number as usize];
+            if track.announced_at.is_none()
+                && let Some(cost) =
+                    track
+                        .seen
+                        .distance(&seen, [0.0, 0.0], apart, self.accuracy.sizes)
+                && best.is_none_or(|(least, label)| {
+                    cost < least || cost <= least && track.label < label
+                })
+            {
+                best = Some((cost, track.label));
+            }
+        }
+        if let Some((_, label)) = best {
+            self.remove(label);
+            retired = Some(label);
+        }
+        self.add(station, seen, Some(at));
+        retired
+    }
+
+    /// Labels of what `sender` saw in one look, one for each entry: none where an entry is unusable, or fits nothing and
+    /// `create` is false.
+    pub fn label(
+        &mut self,
+        sender: Option<ObjectId>,
+        objects: &[ObjectState],
+        create: bool,
+    ) -> Vec<Option<ObjectId>> {
+        let usable: Vec<usize> = (0..objects.len())
+            .filter(|&k| objects[k].is_finite())
+            .collect();
+        let entries: Vec<Seen> = usable
+            .iter()
+            .map(|&k| Seen::of_object(&objects[k]))
+            .collect();
+        let not = sender.and_then(|id| self.numbers.get(id).copied());
+        // Tracks near any entry, numbered anew so that arrays stay short.
+        let mut begin: Vec<u32> = alloc::vec![0];
+        let mut near: Vec<u32> = Vec::new();
+        for entry in &entries {
+            let at = near.len();
+            self.near(entry.position, &mut near);
+            if let Some(not) = not {
+                let mut kept = at;
+                for k in at..near.len() {
+                    if near[k] != not {
+                        near[kept] = near[k];
+                        kept += 1;
+                    }
+                }
+                near.truncate(kept);
+            }
+            begin.push(near.len() as u32);
+        }
+        let mut few: Vec<u32> = near.clone();
+        // Ties go to the lower label, whatever places tracks have.
+        few.sort_unstable_by_key(|&number| self.tracks[number as usize].label);
+        few.dedup();
+        let label = |number: u32| self.tracks[number as usize].label;
+        for number in &mut near {
+            let found = few.binary_search_by_key(&label(*number), |&other| label(other));
+            *number = found.unwrap_or_else(|at| at) as u32;
+        }
+        let seen: Vec<Seen> = few.iter().map(|&n| self.tracks[n as usize].seen).collect();
+        let found = assign(&seen, &entries, self.accuracy, |entry| {
+            &near[begin[entry] as usize..begin[entry + 1] as usize]
+        });
+        let mut labels = alloc::vec![None; objects.len()];
+        for ((&k, entry), found) in usable.iter().zip(&entries).zip(found) {
+            labels[k] = match found {
+                Some(track) => {
+                    let number = few[track as usize];
+                    self.update(number, entry);
+                    Some(self.tracks[number as usize].label)
+                }
+                None if create => self.new_label().inspect(|&label| {
+                    self.add(label, *entry, None);
+                }),
+                None => None,
+            };
+        }
+        labels
+    }
+
+    /// Forgets what was neither heard nor seen for `memory`.
+    pub fn forget(&mut self, now: Instant, memory: Duration) {
+        let old: Vec<ObjectId> = self
+            .tracks
+            .iter()
+            .filter(|track| now.since(track.seen.at) > memory)
+            .map(|track| track.label)
+            .collect();
+        for label in old {
+            self.remove(label);
+        }
+    }
+
+    /// Takes a look at a track into account.
+    fn update(&mut self, number: u32, entry: &Seen) {
+        let track = &self.tracks[number as usize];
+        if entry.at <= track.seen.at {
+            return;
+        }
+        // A station knows better where it is, as long as it can be heard.
+        let fresh = Duration::from_millis(500);
+        if track
+            .announced_at
+            .is_some_and(|at| entry.at.since(at) <= fresh)
+        {
+            return;
+        }
+        let (here, _) = track.seen.moved(entry.at);
+        let mixed = Seen {
+            position: Position::new(
+                here.x + NEWS * (entry.position.x - here.x),
+                here.y + NEWS * (entry.position.y - here.y),
+            ),
+            direction: entry.direction.or(track.seen.direction),
+            ..*entry
+        };
+        self.put(number, mixed);
+    }
+
+    fn new_label(&mut self) -> Option<ObjectId> {
+        if self.tracks.len() >= MOST_TRACKS {
+            return None;
+        }
+        loop {
+            // More labels than tracks: some are free.
+            let label = ObjectId::perceived(self.own, u16::MAX - self.next % LABELS);
+            self.next = self.next.wrapping_add(1);
+            if self.numbers.get(label).is_none() {
+                return Some(label);
+            }
+        }
+    }
+
+    fn add(&mut self, label: ObjectId, seen: Seen, announced_at: Option<Instant>) {
+        if self.tracks.len() >= MOST_TRACKS {
+            return;
+        }
+        let number = self.tracks.len() as u32;
+        let cell = cell(seen.position);
+        self.tracks.push(Track {
+            label,
+            seen,
+            announced_at,
+            cell,
+        });
+        self.numbers.insert(label, number);
+        self.cells.entry(cell).or_default().push(number);
+    }
+
+    fn put(&mut self, number: u32, seen: Seen) {
+        let to = cell(seen.position);
+        let track = &mut self.tracks[number as usize];
+        track.seen = seen;
+        let from = core::mem::replace(&mut track.cell, to);
+        if from != to {
+            self.leave(from, number);
+            self.cells.entry(to).or_default().push(number);
+        }
+    }
+
+    fn leave(&mut self, cell: (i32, i32), number: u32) {
+        if let Some(members) = self.cells.get_mut(&cell) {
+            members.retain(|&member| member != number);
+            if members.is_empty() {
+                self.cells.remove(&cell);
+            }
+        }
+    }
+
+    fn remove(&mut self, label: ObjectId) {
+        let Some(number) = self.numbers.remove(label) else {
+            return;
+        };
+        self.leave(self.tracks[number as usize].cell, number);
+        let last = self.tracks.len() as u32 - 1;
+        self.tracks.swap_remove(number as usize);
+        if number != last {
+            // The last track has its place now.
+            let Track { label, cell, .. } = self.tracks[number as usize];
+            self.numbers.insert(label, number);
+            self.leave(cell, last);
+            self.cells.entry(cell).or_default().push(number);
+        }
+    }
+
+    /// Appends the numbers of tracks that may be near a place.
+    fn near(&self, position: Position, out: &mut Vec<u32>) {
+        let (x, y) = cell(position);
+        for dy in -1..=1 {
+            for dx in -1..=1 {
+                let at = (x.saturating_add(dx), y.saturating_add(dy));
+                if let Some(members) = self.cells.get(&at) {
+                    out.extend_from_slice(members);
+                }
+            }
+        }
+    }
+}
+
+fn cell(position: Position) -> (i32, i32) {
+    // Casting saturates.
+    let place = |v: f64| libm::floor(v / CELL_M) as i32;
+    (place(position.x), place(position.y))
+}

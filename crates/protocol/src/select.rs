@@ -1,0 +1,492 @@
+//! The choice itself: which reports and which repeated objects help most, within a byte budget.
+//!
+//! A [`DemandProblem`] says who needs what, who could tell it, and what that costs. Its value function, the expected number of
+//! needs that somebody fulfils, is monotone and submodular: every pick shrinks what is still uncovered, so a pick is never
+//! worth more later than now. [`Selection::choose`] takes the pick of the highest gain per byte again and again while it
+//! fits (cost-benefit greedy), and evaluates lazily: a pick whose last known gain per byte is still the highest after it was
+//! computed anew is the best of all, whatever the others' old figures hide.
+//!
+//! Ties go to candidates before objects and then to the lower number.
+
+use alloc::collections::BinaryHeap;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+
+use crate::grid::Position;
+use crate::ids::{AgentId, ObjectId};
+use crate::link::LinkQuality;
+
+/// What there is to choose from, by the end of a cycle.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DemandProblem {
+    /// Bytes for the broadcast of this cycle and the reports of the next.
+    pub budget_bytes: f64,
+    /// Bytes spent in any case: the broadcast without entries, and withdrawals.
+    pub base_bytes: f64,
+    /// Bytes of a report without objects and of its entry in the contributor list.
+    pub report_bytes: f64,
+    /// Bytes of an object in a report or broadcast.
+    pub object_bytes: f64,
+    /// Bytes of an object's entry in the list of requests.
+    pub requested_bytes: f64,
+    /// Summed need from which contributors report an object.
+    pub threshold: f64,
+    /// A pick is worth at least this.
+    pub least_gain: f64,
+    /// Objects that beacon are reported only at the host's request; a request must be worth so many times the gain per byte
+    /// of the last pick. None: contributors judge by themselves.
+    pub request_factor: Option<f64>,
+    /// Where the host is.
+    pub host: Position,
+    /// How well messages get through, by distance.
+    pub links: LinkQuality,
+    /// Where the listeners are.
+    pub listeners: Vec<DemandListener>,
+    /// The objects, by ascending id.
+    pub objects: Vec<Object>,
+    /// Who needs what, by object, then listener.
+    pub needs: Vec<Need>,
+    /// Who could report, by ascending id.
+    pub candidates: Vec<DemandCandidate>,
+}
+
+/// A member of the service scope.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DemandListener {
+    /// Its station id; lists are in this order.
+    pub id: AgentId,
+    /// Where it is, or is taken to be by now.
+    pub position: Position,
+}
+
+/// An object that somebody needs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Object {
+    /// As the host numbers it; lists are in this order.
+    pub id: ObjectId,
+    /// No beacon of it is heard.
+    pub silent: bool,
+    /// Bytes that listing it in the broadcast would add; none where the host cannot list it or need not.
+    pub repeat_bytes: Option<f64>,
+}
+
+/// A listener's need of an object.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Need {
+    /// Number of the listener.
+    pub listener: u32,
+    /// Number of the object.
+    pub object: u32,
+    /// Chance that the listener lacks it at the end of this cycle, if the broadcast does not tell it.
+    pub now: f64,
+    /// Chance that it lacks it at the end of the next cycle, if nobody reports it.
+    pub next: f64,
+}
+
+/// Somebody who could report.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DemandCandidate {
+    /// Its station id; lists are in this order.
+    pub id: AgentId,
+    /// Where it is, or is taken to be by now.
+    pub position: Position,
+    /// Chance that it learns that it is asked.
+    pub command: f64,
+    /// What asking it is worth apart from what it is known to see.
+    pub bonus: f64,
+    /// Bytes that its report is expected to have beyond what the host foresees of it.
+    pub extra_bytes: f64,
+    /// Objects by number, ascending, and the chance that it sees each.
+    pub views: Vec<(u32, f64)>,
+}
+
+/// Something that can be picked, by its number in the problem.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Pick {
+    /// The candidate of this number reports in the next cycle.
+    Report(u32),
+    /// The broadcast lists the object of this number.
+    Repeat(u32),
+    /// Contributors that see the object of this number report it although it beacons.
+    Request(u32),
+}
+
+/// A pick with what it was worth when it was picked.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Picked {
+    /// The report, entry or request picked.
+    pub pick: Pick,
+    /// Expected number of needs fulfilled, and the bonus.
+    pub gain: f64,
+    /// Bytes that it is expected to add.
+    pub bytes: f64,
+}
+
+/// A choice and its reasons.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Selection {
+    /// In the order of picking.
+    pub picks: Vec<Picked>,
+    /// Expected bytes of the whole: broadcast and reports.
+    pub bytes: f64,
+    /// Expected number of needs that stay open: at the end of this cycle, and of the next.
+    pub open: [f64; 2],
+    /// Something worth picking did not fit.
+    pub cut: bool,
+}
+
+/// Something that can be picked, flattened: needs that it fulfils, each with a chance.
+struct Item {
+    pick: Pick,
+    bytes: f64,
+    bonus: f64,
+    effects: core::ops::Range<usize>,
+}
+
+/// The whole choice, flattened.
+struct Table {
+    items: Vec<Item>,
+    /// Need (those of now, then those of next) and chance.
+    effects: Vec<(u32, f64)>,
+    /// What is still uncovered, need by need.
+    left: Vec<f64>,
+}
+
+impl Table {
+    fn new(problem: &DemandProblem) -> Self {
+        let count = problem.needs.len();
+        let mut left: Vec<f64> = problem.needs.iter().map(|n| n.now).collect();
+        left.extend(problem.needs.iter().map(|n| n.next));
+        let mut table = Self {
+            items: Vec::with_capacity(problem.candidates.len() + problem.objects.len()),
+            effects: Vec::new(),
+            left,
+        };
+        let content = problem.content();
+        for (k, candidate) in (0u32..).zip(&problem.candidates) {
+            let begin = table.effects.len();
+            let mut bytes = problem.report_bytes + candidate.extra_bytes;
+            for &(object, chance) in &candidate.views {
+                if content[object as usize] {
+                    bytes += problem.object_bytes * chance;
+                    table.add_report(problem, count, candidate, object, chance);
+                }
+            }
+            table.items.push(Item {
+                pick: Pick::Report(k),
+                bytes,
+                bonus: candidate.bonus,
+                effects: begin..table.effects.len(),
+            });
+        }
+        for (k, object) in (0u32..).zip(&problem.objects) {
+            let Some(bytes) = object.repeat_bytes else {
+                continue;
+            };
+            let begin = table.effects.len();
+            for at in problem.needs_of(k) {
+                let listener = &problem.listeners[problem.needs[at].listener as usize];
+                let chance = problem.links.between(problem.host, listener.position);
+                table.effects.push((at as u32, chance));
+            }
+            table.items.push(Item {
+                pick: Pick::Repeat(k),
+                bytes,
+                bonus: 0.0,
+                effects: begin..table.effects.len(),
+            });
+        }
+        table
+    }
+
+    /// What a report of `object` by `candidate` does for the needs of the next cycle.
+    fn add_report(
+        &mut self,
+        problem: &DemandProblem,
+        count: usize,
+        candidate: &DemandCandidate,
+        object: u32,
+        chance: f64,
+    ) {
+        for at in problem.needs_of(object) {
+            let listener = &problem.listeners[problem.needs[at].listener as usize];
+            // Nobody tells itself anything.
+            if listener.id != candidate.id {
+                let heard = problem.links.between(candidate.position, listener.position);
+                let effect = chance * candidate.command * heard;
+                self.effects.push(((count + at) as u32, effect));
+            }
+        }
+    }
+
+    fn gain(&self, item: &Item) -> f64 {
+        let effects = &self.effects[item.effects.clone()];
+        let covered = effects
+            .iter()
+            .map(|&(need, chance)| self.left[need as usize] * chance);
+        item.bonus + covered.sum::<f64>()
+    }
+
+    fn take(&mut self, effects: core::ops::Range<usize>) {
+        for &(need, chance) in &self.effects[effects] {
+            self.left[need as usize] *= 1.0 - chance;
+        }
+    }
+}
+
+/// An item in the queue, by its gain per byte as last computed.
+#[derive(PartialEq)]
+struct Queued {
+    ratio: f64,
+    gain: f64,
+    item: usize,
+    /// How many picks had been made when it was computed.
+    round: usize,
+}
+
+impl Eq for Queued {}
+
+impl Ord for Queued {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.ratio
+            .total_cmp(&other.ratio)
+            .then(other.item.cmp(&self.item))
+    }
+}
+
+impl PartialOrd for Queued {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl DemandProblem {
+    /// Where the needs of an object lie in `needs`.
+    fn needs_of(&self, object: u32) -> core::ops::Range<usize> {
+        let begin = self.needs.partition_point(|need| need.object < object);
+        let length = self.needs[begin..].partition_point(|need| need.object == object);
+        begin..begin + length
+    }
+
+    /// Whether contributors that see an object are taken to report it without being asked for it.
+    fn content(&self) -> Vec<bool> {
+        let mut wanted = alloc::vec![0.0; self.objects.len()];
+        for need in &self.needs {
+            wanted[need.object as usize] += need.next;
+        }
+        let judged = |object: &Object| object.silent || self.request_factor.is_none();
+        let objects = self.objects.iter().zip(wanted);
+        objects
+            .map(|(object, wanted)| wanted >= self.threshold && judged(object))
+            .collect()
+    }
+}
+
+/// Gain per byte, so that what costs nothing comes first.
+fn ratio(gain: f64, bytes: f64) -> f64 {
+    gain / bytes.max(1e-9)
+}
+
+impl Selection {
+    /// Chooses by gain per byte.
+    #[must_use]
+    pub fn choose(problem: &DemandProblem) -> Self {
+        let mut table = Table::new(problem);
+        let mut chosen = Self {
+            bytes: problem.base_bytes,
+            ..Self::default()
+        };
+        let mut queue: BinaryHeap<Queued> = (0..table.items.len())
+            .map(|item| {
+                let gain = table.gain(&table.items[item]);
+                Queued {
+                    ratio: ratio(gain, table.items[item].bytes),
+                    gain,
+                    item,
+                    round: 0,
+                }
+            })
+            .collect();
+        let mut last_ratio = 0.0;
+        while let Some(best) = queue.pop() {
+            let item = &table.items[best.item];
+            if chosen.bytes + item.bytes > problem.budget_bytes {
+                // What is left only shrinks: it will not fit later either.
+                chosen.cut |= best.gain >= problem.least_gain;
+                continue;
+            }
+            if best.round < chosen.picks.len() {
+                let gain = table.gain(item);
+                queue.push(Queued {
+                    ratio: ratio(gain, item.bytes),
+                    gain,
+                    item: best.item,
+                    round: chosen.picks.len(),
+                });
+                continue;
+            }
+            if best.gain < problem.least_gain {
+                continue;
+            }
+            last_ratio = best.ratio;
+            chosen.push(item.pick, best.gain, item.bytes);
+            table.take(item.effects.clone());
+        }
+        chosen.request(problem, &mut table, last_ratio);
+        chosen.close(problem, &table);
+        chosen
+    }
+
+    /// Replaces the reports of [`choose`](Self::choose) by others in the order of `rank`, lowest first, within the bytes that
+    /// its reports took; what the broadcast repeats stays.
+    #[must_use]
+    pub fn choose_at_random(problem: &DemandProblem, rank: impl Fn(AgentId) -> u64) -> Self {
+        let planned = Self::choose(problem);
+        let mut table = Table::new(problem);
+        let mut chosen = Self {
+            bytes: problem.base_bytes,
+            cut: planned.cut,
+            ..Self::default()
+        };
+        let mut share = 0.0;
+        for picked in &planned.picks {
+            match picked.pick {
+                Pick::Report(_) => share += picked.bytes,
+                Pick::Repeat(_) => chosen.take(&mut table, picked.pick),
+                Pick::Request(_) => {}
+            }
+        }
+        let mut order: Vec<(u64, u32)> = (0u32..)
+            .zip(&problem.candidates)
+            .map(|(k, candidate)| (rank(candidate.id), k))
+            .collect();
+        order.sort_unstable();
+        for (_, k) in order {
+            let bytes = table.items[k as usize].bytes;
+            if bytes <= share {
+                share -= bytes;
+                chosen.take(&mut table, Pick::Report(k));
+            }
+        }
+        chosen.request(problem, &mut table, 0.0);
+        chosen.close(problem, &table);
+        chosen
+    }
+
+    /// Takes a pick whatever it is worth.
+    fn take(&mut self, table: &mut Table, pick: Pick) {
+        if let Some(item) = table.items.iter().find(|item| item.pick == pick) {
+            let (gain, bytes, effects) = (table.gain(item), item.bytes, item.effects.clone());
+            self.push(pick, gain, bytes);
+            table.take(effects);
+        }
+    }
+
+    fn push(&mut self, pick: Pick, gain: f64, bytes: f64) {
+        self.picks.push(Picked { pick, gain, bytes });
+        self.bytes += bytes;
+    }
+
+    /// Asks for objects that beacon, of those who report anyway, where that is worth much more than the last pick.
+    fn request(&mut self, problem: &DemandProblem, table: &mut Table, last_ratio: f64) {
+        let Some(factor) = problem.request_factor else {
+            return;
+        };
+        let count = problem.needs.len();
+        let mut reporters: Vec<u32> = self
+            .picks
+            .iter()
+            .filter_map(|picked| match picked.pick {
+                Pick::Report(k) => Some(k),
+                _ => None,
+            })
+            .collect();
+        reporters.sort_unstable();
+        // Who sees what that beacons, by object, then reporter.
+        let mut views: Vec<(u32, u32, f64)> = Vec::new();
+        for &reporter in &reporters {
+            for &(object, chance) in &problem.candidates[reporter as usize].views {
+                if !problem.objects[object as usize].silent {
+                    views.push((object, reporter, chance));
+                }
+            }
+        }
+        views.sort_by_key(|&(object, reporter, _)| (object, reporter));
+        let mut offers = Vec::new();
+        for views in views.chunk_by(|a, b| a.0 == b.0) {
+            let k = views[0].0;
+            let begin = table.effects.len();
+            let mut bytes = problem.requested_bytes;
+            for &(_, reporter, chance) in views {
+                let candidate = &problem.candidates[reporter as usize];
+                bytes += problem.object_bytes * chance;
+                table.add_report(problem, count, candidate, k, chance);
+            }
+            let effects = begin..table.effects.len();
+            // One need may be fulfilled by several reporters: what is left is the product.
+            let mut gain = 0.0;
+            for at in problem.needs_of(k) {
+                let need = (count + at) as u32;
+                let of_need = table.effects[effects.clone()]
+                    .iter()
+                    .filter(|e| e.0 == need);
+                let lost: f64 = of_need.map(|e| 1.0 - e.1).product();
+                gain += table.left[need as usize] * (1.0 - lost);
+            }
+            if gain >= problem.least_gain {
+                offers.push((ratio(gain, bytes), gain, bytes, k, effects));
+            }
+        }
+        // Needs of different objects have nothing to do with each other: no gain changes with another's pick.
+        offers.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.3.cmp(&b.3)));
+        for (ratio, gain, bytes, k, effects) in offers {
+            if ratio < factor * last_ratio {
+                break;
+            }
+            if self.bytes + bytes > problem.budget_bytes {
+                self.cut = true;
+                continue;
+            }
+            self.push(Pick::Request(k), gain, bytes);
+            table.take(effects);
+        }
+    }
+
+    fn close(&mut self, problem: &DemandProblem, table: &Table) {
+        let (now, next) = table.left.split_at(problem.needs.len());
+        self.open = [now.iter().sum(), next.iter().sum()];
+    }
+
+    /// The candidates that report, by ascending number.
+    #[must_use]
+    pub fn reports(&self) -> Vec<u32> {
+        self.numbers(|pick| match pick {
+            Pick::Report(k) => Some(k),
+            _ => None,
+        })
+    }
+
+    /// The objects that the broadcast lists, by ascending number.
+    #[must_use]
+    pub fn repeats(&self) -> Vec<u32> {
+        self.numbers(|pick| match pick {
+            Pick::Repeat(k) => Some(k),
+            _ => None,
+        })
+    }
+
+    /// The objects that are asked for, by ascending number.
+    #[must_use]
+    pub fn requests(&self) -> Vec<u32> {
+        self.numbers(|pick| match pick {
+            Pick::Request(k) => Some(k),
+            _ => None,
+        })
+    }
+
+    fn numbers(&self, of: impl Fn(Pick) -> Option<u32>) -> Vec<u32> {
+        let mut numbers: Vec<u32> = self.picks.iter().filter_map(|p| of(p.pick)).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+}

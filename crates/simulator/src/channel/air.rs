@@ -1,0 +1,296 @@
+//! The channel as the arms use it: what is offered, what is carried, who receives.
+
+use covey_draws::{Draws, Purpose};
+use covey_radio::{CollisionRow, LoadMeter, Offer, Reception};
+
+use crate::ids::{Slot, TileNumber};
+use crate::outcome::Traffic;
+use crate::prepared::{Prepared, STEP_S};
+use crate::world::World;
+
+/// Message classes on the air, in the order of their statistics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Class {
+    Beacon,
+    Report,
+    Broadcast,
+}
+
+const CLASSES: usize = 3;
+
+impl Class {
+    /// The draws of this step by which its messages are received.
+    pub(crate) fn reception(self, world: &World<'_>) -> Draws {
+        self.draws(world, Purpose::Reception)
+    }
+
+    /// The draws of this step by which its messages are thinned.
+    pub(crate) fn thinning(self, world: &World<'_>) -> Draws {
+        self.draws(world, Purpose::Thinning)
+    }
+
+    fn draws(self, world: &World<'_>, purpose: Purpose) -> Draws {
+        Draws::new(world.seed, purpose, self as u8, u64::from(world.step().0))
+    }
+}
+
+/// A message as the channel sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Parcel {
+    pub(crate) sender: Slot,
+    pub(crate) class: Class,
+    pub(crate) bytes: u32,
+    /// Bytes of a beacon that are there because of its digest.
+    pub(crate) digest: u32,
+}
+
+impl Parcel {
+    /// A message that is no beacon.
+    pub(crate) fn new(sender: Slot, class: Class, bytes: u32) -> Self {
+        Self {
+            sender,
+            class,
+            bytes,
+            digest: 0,
+        }
+    }
+}
+
+/// A message that was carried, and who received it.
+#[derive(Debug, Clone)]
+pub(crate) struct Carried {
+    pub(crate) sender: Slot,
+    pub(crate) class: Class,
+    pub(crate) receivers: Vec<Slot>,
+}
+
+/// Bytes that one subchannel, and both together, carry in a subframe (TS 36.213, MCS 6).
+const ONE_SUBCHANNEL_BYTES: u32 = 261;
+const BOTH_SUBCHANNELS_BYTES: u32 = 621;
+
+/// Subframes that a message takes.
+fn subframes(bytes: u32) -> u16 {
+    if bytes <= ONE_SUBCHANNEL_BYTES {
+        1
+    } else {
+        u16::try_from(bytes.div_ceil(BOTH_SUBCHANNELS_BYTES)).unwrap_or(u16::MAX)
+    }
+}
+
+/// Bytes offered to a tile.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Booked {
+    pub(crate) beacons: u64,
+    pub(crate) digests: u64,
+    pub(crate) reports: u64,
+    pub(crate) broadcasts: u64,
+}
+
+impl Booked {
+    pub(crate) fn cooperative(&self) -> u64 {
+        self.digests + self.reports + self.broadcasts
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.beacons += other.beacons;
+        self.digests += other.digests;
+        self.reports += other.reports;
+        self.broadcasts += other.broadcasts;
+    }
+}
+
+/// One arm's side of the channel.
+#[derive(Debug)]
+pub(crate) struct Air {
+    meter: LoadMeter,
+    pub(super) rows: Vec<CollisionRow>,
+    pub(super) listening: Vec<f32>,
+    /// Subframes sent by place in each of the steps of the last cycle.
+    sent: Vec<Vec<u16>>,
+    /// Booked bytes by tile in each of the steps of the last cycle, and the present step.
+    booked: Vec<Vec<Booked>>,
+    present: usize,
+    pub(crate) offers: Vec<Offer>,
+    pub(crate) carried: Vec<bool>,
+    pub(crate) traffic: [Traffic; CLASSES],
+    units: Vec<f32>,
+    hits: Vec<bool>,
+    /// Carried reports and broadcasts, where someone records.
+    pub(crate) log: Option<Vec<Carried>>,
+}
+
+impl Air {
+    pub(crate) fn new(prepared: &Prepared) -> Self {
+        let steps = prepared.timeline.cycle as usize;
+        let tiles = prepared.tiles.len();
+        Self {
+            meter: LoadMeter::new(prepared.channel.parameters(), tiles, 1, STEP_S, steps),
+            rows: Vec::new(),
+            listening: Vec::new(),
+            sent: vec![Vec::new(); steps],
+            booked: vec![vec![Booked::default(); tiles]; steps + 1],
+            present: 0,
+            offers: Vec::new(),
+            carried: Vec::new(),
+            traffic: [Traffic::default(); CLASSES],
+            units: Vec::new(),
+            hits: Vec::new(),
+            log: None,
+        }
+    }
+
+    /// Begins a step: collision rows by the loads so far, half duplex by what was sent.
+    pub(crate) fn begin(&mut self, world: &World<'_>) {
+        let channel = &world.prepared.channel;
+        let size = world.road.size();
+        for sent in &mut self.sent {
+            sent.resize(size, 0);
+            for slot in world.road.left() {
+                sent[slot.index()] = 0;
+            }
+        }
+        self.listening.resize(size, 1.0);
+        let per_second = 1.0 / (STEP_S * self.sent.len() as f64);
+        for slot in world.road.participants() {
+            let subframes: u16 = self.sent.iter().map(|sent| sent[slot.index()]).sum();
+            let loss = channel.half_duplex_loss(f64::from(subframes) * per_second);
+            self.listening[slot.index()] = (1.0 - loss) as f32;
+        }
+        let window = self.sent.len();
+        self.sent[world.step().0 as usize % window].fill(0);
+        self.rows.clear();
+        let loads = (0..world.prepared.tiles.len()).map(|tile| self.meter.load(tile));
+        self.rows.extend(loads.map(|load| channel.row(load)));
+        self.offers.clear();
+    }
+
+    /// Ends the step.
+    pub(crate) fn end(&mut self) {
+        self.meter.advance();
+        self.present = (self.present + 1) % self.booked.len();
+        self.booked[self.present].fill(Booked::default());
+    }
+
+    /// Bytes offered to a tile in the cycle before this step.
+    pub(crate) fn last_cycle(&self, tile: TileNumber) -> Booked {
+        let mut sum = Booked::default();
+        for (step, booked) in self.booked.iter().enumerate() {
+            if step != self.present {
+                sum.add(&booked[tile.index()]);
+            }
+        }
+        sum
+    }
+
+    /// Bytes offered to a tile in the cycle that ends with this step.
+    pub(crate) fn this_cycle(&self, tile: TileNumber) -> Booked {
+        let oldest = (self.present + 1) % self.booked.len();
+        let mut sum = Booked::default();
+        for (step, booked) in self.booked.iter().enumerate() {
+            if step != oldest {
+                sum.add(&booked[tile.index()]);
+            }
+        }
+        sum
+    }
+
+    /// Offers a message to the channel; `thinning` are the draws of its class.
+    pub(crate) fn offer(&mut self, world: &World<'_>, thinning: &Draws, parcel: Parcel) {
+        let Parcel {
+            sender,
+            class,
+            bytes,
+            digest,
+        } = parcel;
+        let tile = world.tile(sender);
+        let id = world.road.id(sender);
+        let booked = &mut self.booked[self.present][tile.index()];
+        match class {
+            Class::Beacon => {
+                booked.beacons += u64::from(bytes - digest);
+                booked.digests += u64::from(digest);
+            }
+            Class::Report => booked.reports += u64::from(bytes),
+            Class::Broadcast => booked.broadcasts += u64::from(bytes),
+        }
+        let window = self.sent.len();
+        self.sent[world.step().0 as usize % window][sender.index()] += subframes(bytes);
+        self.offers.push(Offer {
+            sender: id,
+            tile: tile.0,
+            class: 0,
+            bytes,
+            unit: thinning.at(id, id).unit(),
+        });
+    }
+
+    /// Forgets the offers that were dealt with.
+    pub(crate) fn clear_offers(&mut self) {
+        self.offers.clear();
+    }
+
+    /// Decides which of the offers are carried, in their order.
+    pub(crate) fn carry(&mut self) {
+        self.meter.carry(&self.offers, &mut self.carried);
+    }
+
+    /// Delivers one message if it was carried, or counts it as thinned; `reception` are the draws of its class. Writes the
+    /// receivers' places.
+    pub(crate) fn deliver(
+        &mut self,
+        world: &World<'_>,
+        reception: &Draws,
+        parcel: Parcel,
+        carried: bool,
+        receivers: &mut Vec<Slot>,
+    ) {
+        let Parcel {
+            sender,
+            class,
+            bytes,
+            ..
+        } = parcel;
+        receivers.clear();
+        let range = world.links.range(sender);
+        let traffic = &mut self.traffic[class as usize];
+        traffic.messages += 1;
+        traffic.bytes += u64::from(bytes);
+        traffic.in_range += range.len() as u64;
+        if !carried {
+            traffic.thinned += range.len() as u64;
+            return;
+        }
+        self.units.resize(range.len(), 0.0);
+        self.hits.resize(range.len(), false);
+        let ids = &world.links.ids[range.clone()];
+        let places = &world.links.receivers[range.clone()];
+        reception.fill_units(world.road.id(sender), ids, &mut self.units);
+        Reception {
+            rows: &self.rows,
+            tile_of: world.road.tiles(),
+            listening: &self.listening,
+        }
+        .draw(
+            places,
+            &world.links.links[range],
+            &self.units,
+            &mut self.hits,
+        );
+        receivers.extend(
+            places
+                .iter()
+                .zip(&self.hits)
+                .filter(|&(_, &hit)| hit)
+                .map(|(&place, _)| place),
+        );
+        traffic.delivered += receivers.len() as u64;
+        traffic.lost += (places.len() - receivers.len()) as u64;
+        if let Some(log) = &mut self.log {
+            log.push(Carried {
+                sender,
+                class,
+                receivers: receivers.clone(),
+            });
+        }
+    }
+}

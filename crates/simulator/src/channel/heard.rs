@@ -1,0 +1,411 @@
+//! What everyone heard: the newest step whose state of an object a receiver holds.
+//!
+//! Age is all that the metric asks for, and the newest state always wins, so knowledge is a step number for each object and
+//! receiver. It is asked for a thousand times less often than it changes: so what is kept is who received which message and
+//! what the message told, and the answer is looked up. A test compares it with the protocol's listener.
+
+use std::collections::VecDeque;
+
+use covey_radio::LANES;
+
+use crate::ids::{Lane, Slot, Step};
+use crate::world::Stamp;
+
+/// Beacons heard, of up to sixteen arms side by side: for each sender and beacon interval, the receivers and in which arms
+/// they heard it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct BeaconHistory {
+    /// The last intervals, the newest in front.
+    intervals: VecDeque<Interval>,
+}
+
+/// The beacons of one interval: each sender's row.
+#[derive(Debug, Clone, Default)]
+struct Interval {
+    /// By sender.
+    rows: Vec<Row>,
+    /// The receivers of all rows.
+    words: Vec<Word>,
+    /// Arms in which they heard it, receiver by receiver.
+    masks: Vec<u16>,
+}
+
+/// Who could hear a beacon.
+#[derive(Debug, Clone, Copy, Default)]
+struct Row {
+    /// Of the beacon; zero where there was none.
+    stamp: Stamp,
+    /// The first of its words, and how many they are.
+    begin: u32,
+    words: u32,
+    /// The lowest place of the first word, over 64.
+    low: u32,
+}
+
+/// Up to 64 receivers with places in a row.
+#[derive(Debug, Clone, Copy, Default)]
+struct Word {
+    /// A bit each.
+    present: u64,
+    /// The mask of the first of them.
+    masks: u32,
+}
+
+impl Interval {
+    /// Stamp of a sender's beacon and the place in `masks` of a receiver that could hear it.
+    fn find(&self, sender: Slot, receiver: Slot) -> Option<(Stamp, usize)> {
+        let row = self.rows.get(sender.index()).filter(|row| row.stamp > 0)?;
+        let word = (receiver.0 / 64).wrapping_sub(row.low);
+        if word >= row.words {
+            return None;
+        }
+        let Word { present, masks } = self.words[(row.begin + word) as usize];
+        let bit = 1u64 << (receiver.0 % 64);
+        let before = (present & (bit - 1)).count_ones();
+        (present & bit != 0).then_some((row.stamp, (masks + before) as usize))
+    }
+}
+
+impl BeaconHistory {
+    /// Begins a new interval and forgets all but the last `keep` of them.
+    pub(crate) fn begin_interval(&mut self, size: usize, keep: usize) {
+        let mut interval = if self.intervals.len() >= keep {
+            self.intervals.pop_back().unwrap_or_default()
+        } else {
+            Interval::default()
+        };
+        interval.rows.clear();
+        interval.rows.resize(size, Row::default());
+        interval.words.clear();
+        interval.masks.clear();
+        self.intervals.push_front(interval);
+    }
+
+    /// Notes who heard a beacon; receivers ascend.
+    pub(crate) fn push(&mut self, sender: Slot, stamp: Stamp, receivers: &[Slot], masks: &[u16]) {
+        if let Some(interval) = self.intervals.front_mut() {
+            if interval.rows.len() <= sender.index() {
+                interval.rows.resize(sender.index() + 1, Row::default());
+            }
+            let begin = interval.words.len();
+            let low = receivers.first().map_or(0, |first| first.0 / 64);
+            for (at, &receiver) in (interval.masks.len() as u32..).zip(receivers) {
+                let word = begin + (receiver.0 / 64 - low) as usize;
+                while interval.words.len() <= word {
+                    let (present, masks) = (0, at);
+                    interval.words.push(Word { present, masks });
+                }
+                interval.words[word].present |= 1 << (receiver.0 % 64);
+            }
+            interval.masks.extend_from_slice(masks);
+            interval.rows[sender.index()] = Row {
+                stamp,
+                begin: begin as u32,
+                words: (interval.words.len() - begin) as u32,
+                low,
+            };
+        }
+    }
+
+    /// When `receiver` last heard `sender` in the arm of `lane`, as far back as intervals are kept.
+    pub(crate) fn at(&self, sender: Slot, receiver: Slot, lane: Lane) -> Stamp {
+        self.each_at(sender, receiver, lane).next().unwrap_or(0)
+    }
+
+    /// When `receiver` heard `sender` in the arm of `lane`, the newest first, as far back as intervals are kept.
+    pub(crate) fn each_at(
+        &self,
+        sender: Slot,
+        receiver: Slot,
+        lane: Lane,
+    ) -> impl Iterator<Item = Stamp> + '_ {
+        self.intervals.iter().filter_map(move |interval| {
+            let (stamp, at) = interval.find(sender, receiver)?;
+            (interval.masks[at] & lane.bit() != 0).then_some(stamp)
+        })
+    }
+
+    /// The newest for all lanes of `wanted` at once; 0 for the others.
+    pub(crate) fn at_each(&self, sender: Slot, receiver: Slot, mut wanted: u16) -> [Stamp; LANES] {
+        let mut newest = [0; LANES];
+        for interval in &self.intervals {
+            if wanted == 0 {
+                break;
+            }
+            if let Some((stamp, at)) = interval.find(sender, receiver) {
+                let mut found = interval.masks[at] & wanted;
+                wanted &= !found;
+                while found != 0 {
+                    newest[found.trailing_zeros() as usize] = stamp;
+                    found &= found - 1;
+                }
+            }
+        }
+        newest
+    }
+
+    /// Forgets a place, as sender and as receiver.
+    pub(crate) fn clear(&mut self, slot: Slot) {
+        for interval in &mut self.intervals {
+            if let Some(row) = interval.rows.get_mut(slot.index()) {
+                row.stamp = 0;
+            }
+            for sender in (0..interval.rows.len() as u32).map(Slot) {
+                if let Some((_, at)) = interval.find(sender, slot) {
+                    interval.masks[at] = 0;
+                }
+            }
+        }
+    }
+
+    /// Moves all stamps.
+    pub(crate) fn each(&mut self, f: impl Fn(&mut Stamp)) {
+        for interval in &mut self.intervals {
+            interval.rows.iter_mut().for_each(|row| f(&mut row.stamp));
+        }
+    }
+}
+
+/// Who spoke a message, by place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Speaker {
+    /// Somebody who reported what it sees.
+    Reporter(Slot),
+    /// A host that broadcast what it holds.
+    Host(Slot),
+    /// Nobody who is still there.
+    Gone,
+}
+
+/// The receivers of a message.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Receivers<'a>(&'a [u64]);
+
+impl Receivers<'_> {
+    /// The message reached this place.
+    pub(crate) fn has(&self, receiver: Slot) -> bool {
+        let word = self.0.get(receiver.index() / 64).copied().unwrap_or(0);
+        word >> (receiver.0 % 64) & 1 != 0
+    }
+}
+
+/// What an arm's messages told, as far back as they matter: who received each, and which objects it spoke of.
+#[derive(Debug, Clone)]
+pub(crate) struct Told {
+    /// Steps for which messages are kept.
+    memory: u32,
+    /// Number of the oldest message kept.
+    first: u64,
+    /// Step and receivers (a bit each) of every message kept.
+    messages: VecDeque<(Step, Vec<u64>)>,
+    /// Who spoke each of them.
+    speakers: VecDeque<Speaker>,
+    /// Buffers to use again.
+    spare: Vec<Vec<u64>>,
+    /// By object: message and stamp.
+    of: Vec<Vec<(u64, Stamp)>>,
+}
+
+impl Told {
+    /// Messages are kept for `memory` steps.
+    pub(crate) fn new(memory: u32) -> Self {
+        Self {
+            memory,
+            first: 0,
+            messages: VecDeque::new(),
+            speakers: VecDeque::new(),
+            spare: Vec::new(),
+            of: Vec::new(),
+        }
+    }
+
+    /// Makes room, and lets go of messages that are too old at `step`.
+    pub(crate) fn begin(&mut self, step: Step, size: usize) {
+        if self.of.len() < size {
+            self.of.resize_with(size, Vec::new);
+        }
+        while let Some((at, _)) = self.messages.front()
+            && at.after(self.memory) < step
+        {
+            self.first += 1;
+            self.speakers.pop_front();
+            if let Some((_, bits)) = self.messages.pop_front() {
+                self.spare.push(bits);
+            }
+        }
+    }
+
+    /// A message of `step` that `receivers` decoded; gives its number for [`tell`](Self::tell).
+    pub(crate) fn message(&mut self, step: Step, receivers: impl Iterator<Item = Slot>) -> u64 {
+        let mut bits = self.spare.pop().unwrap_or_default();
+        bits.clear();
+        bits.resize(self.of.len().div_ceil(64), 0);
+        for receiver in receivers {
+            bits[receiver.index() / 64] |= 1 << (receiver.0 % 64);
+        }
+        self.messages.push_back((step, bits));
+        self.speakers.push_back(Speaker::Gone);
+        self.first + self.messages.len() as u64 - 1
+    }
+
+    /// Notes who spoke a message, by its number.
+    pub(crate) fn spoken_by(&mut self, message: u64, speaker: Speaker) {
+        if let Some(place) = self.speakers.get_mut((message - self.first) as usize) {
+            *place = speaker;
+        }
+    }
+
+    /// Who told `receiver` of `object`, and of which step; the newest message first.
+    pub(crate) fn of(
+        &self,
+        object: Slot,
+        receiver: Slot,
+    ) -> impl Iterator<Item = (Speaker, Stamp)> + '_ {
+        let told = self.of.get(object.index()).map_or(&[][..], Vec::as_slice);
+        told.iter()
+            .rev()
+            .take_while(|&&(message, _)| message >= self.first)
+            .filter(move |&&(message, _)| {
+                let bits = &self.messages[(message - self.first) as usize].1;
+                Receivers(bits).has(receiver)
+            })
+            .map(|&(message, stamp)| (self.speakers[(message - self.first) as usize], stamp))
+    }
+
+    /// All messages kept, the oldest first: step, speaker, receivers.
+    pub(crate) fn messages(&self) -> impl Iterator<Item = (Step, Speaker, Receivers<'_>)> {
+        let messages = self.messages.iter().zip(&self.speakers);
+        messages.map(|((step, bits), &speaker)| (*step, speaker, Receivers(bits)))
+    }
+
+    /// A message told that `object` was sensed at `stamp`.
+    pub(crate) fn tell(&mut self, message: u64, object: Slot, stamp: Stamp) {
+        let first = self.first;
+        let told = &mut self.of[object.index()];
+        // What is too old goes when the list would grow.
+        if told.len() == told.capacity() {
+            told.retain(|&(message, _)| message >= first);
+        }
+        told.push((message, stamp));
+    }
+
+    /// The newest step of which `receiver` was told a state of `object`.
+    pub(crate) fn at(&self, object: Slot, receiver: Slot) -> Stamp {
+        let Some(told) = self.of.get(object.index()) else {
+            return 0;
+        };
+        let mut newest = 0;
+        for &(message, stamp) in told.iter().rev() {
+            if message < self.first {
+                // Messages are told in order.
+                break;
+            }
+            if stamp > newest {
+                let bits = &self.messages[(message - self.first) as usize].1;
+                let word = bits.get(receiver.index() / 64).copied().unwrap_or(0);
+                if word >> (receiver.0 % 64) & 1 != 0 {
+                    newest = stamp;
+                }
+            }
+        }
+        newest
+    }
+
+    /// Forgets a place, as object and as receiver.
+    pub(crate) fn clear(&mut self, slot: Slot) {
+        if let Some(told) = self.of.get_mut(slot.index()) {
+            told.clear();
+        }
+        for (_, bits) in &mut self.messages {
+            if let Some(word) = bits.get_mut(slot.index() / 64) {
+                *word &= !(1 << (slot.0 % 64));
+            }
+        }
+        for speaker in &mut self.speakers {
+            if matches!(*speaker, Speaker::Reporter(by) | Speaker::Host(by) if by == slot) {
+                *speaker = Speaker::Gone;
+            }
+        }
+    }
+
+    /// Moves all stamps.
+    pub(crate) fn each(&mut self, f: impl Fn(&mut Stamp)) {
+        for told in &mut self.of {
+            told.iter_mut().for_each(|entry| f(&mut entry.1));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn slots<const N: usize>(numbers: [u32; N]) -> [Slot; N] {
+        numbers.map(Slot)
+    }
+
+    #[test]
+    fn the_newest_told_state_counts_until_it_is_forgotten() {
+        let mut told = Told::new(20);
+        let object = Slot(5);
+        let at = |told: &Told, receiver| told.at(object, Slot(receiver));
+        told.begin(Step(1), 100);
+        let first = told.message(Step(1), slots([3, 70]).into_iter());
+        told.tell(first, object, 2);
+        let second = told.message(Step(2), slots([3]).into_iter());
+        told.tell(second, object, 1);
+        assert_eq!((at(&told, 3), at(&told, 70), at(&told, 4)), (2, 2, 0));
+        told.spoken_by(first, Speaker::Reporter(Slot(8)));
+        told.spoken_by(second, Speaker::Host(Slot(9)));
+        let of = |told: &Told, receiver| told.of(object, Slot(receiver)).collect::<Vec<_>>();
+        let both = [(Speaker::Host(Slot(9)), 1), (Speaker::Reporter(Slot(8)), 2)];
+        assert_eq!(of(&told, 3), both);
+        assert_eq!(of(&told, 70), both[1..]);
+        told.clear(Slot(9));
+        assert_eq!(of(&told, 3)[0], (Speaker::Gone, 1));
+        told.clear(Slot(70));
+        assert_eq!(at(&told, 70), 0);
+        told.begin(Step(22), 100);
+        assert_eq!(at(&told, 3), 1);
+        told.begin(Step(23), 100);
+        assert_eq!(at(&told, 3), 0);
+        // Lists do not grow with what is forgotten.
+        for step in 23..2_000 {
+            told.begin(Step(step), 100);
+            let message = told.message(Step(step), slots([1]).into_iter());
+            told.tell(message, object, step as Stamp);
+        }
+        assert!(told.of[5].capacity() <= 128, "{}", told.of[5].capacity());
+        assert_eq!(at(&told, 1), 1_999);
+    }
+
+    #[test]
+    fn beacons_are_found_by_sender_receiver_and_arm() {
+        let mut history = BeaconHistory::default();
+        let sender = Slot(2);
+        history.begin_interval(4, 2);
+        history.push(sender, 5, &slots([0, 3]), &[0b01, 0b11]);
+        history.begin_interval(4, 2);
+        history.push(sender, 7, &slots([0, 3]), &[0b10, 0b00]);
+        let at = |history: &BeaconHistory, receiver, lane| {
+            history.at(sender, Slot(receiver), Lane(lane))
+        };
+        assert_eq!([at(&history, 0, 0), at(&history, 0, 1)], [5, 7]);
+        assert_eq!([at(&history, 3, 0), at(&history, 1, 0)], [5, 0]);
+        for (receiver, wanted) in [(0, 0b11), (0, 0b10), (3, 0b01), (1, 0b11)] {
+            let each = history.at_each(sender, Slot(receiver), wanted);
+            for (lane, stamp) in (0u8..).zip(each) {
+                let expected = if wanted >> lane & 1 != 0 {
+                    at(&history, receiver, lane)
+                } else {
+                    0
+                };
+                assert_eq!(stamp, expected, "{receiver} {lane}");
+            }
+        }
+        history.clear(Slot(3));
+        assert_eq!([at(&history, 3, 0), at(&history, 0, 0)], [0, 5]);
+        history.begin_interval(4, 2);
+        assert_eq!([at(&history, 0, 0), at(&history, 0, 1)], [0, 7]);
+    }
+}

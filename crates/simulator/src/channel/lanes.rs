@@ -1,0 +1,194 @@
+//! Beacons of several arms at once: one draw serves all.
+
+use covey_draws::Draws;
+use covey_radio::{LANES, LaneReception, LaneRow};
+
+use super::air::Air;
+use super::heard::BeaconHistory;
+use crate::ids::{Lane, Slot};
+use crate::outcome::{DISTANCE_BIN_M, DISTANCE_BINS, Mean};
+use crate::prepared::STEP_S;
+use crate::world::{Stamp, World};
+
+/// Beacon statistics of one arm.
+#[derive(Debug, Clone)]
+pub(crate) struct BeaconStatistics {
+    /// In range and delivered, by distance.
+    pub(crate) reception: Vec<[u64; 2]>,
+    /// Time between receptions, by distance.
+    pub(crate) gaps: Vec<Mean>,
+}
+
+impl Default for BeaconStatistics {
+    fn default() -> Self {
+        Self {
+            reception: vec![[0; 2]; DISTANCE_BINS],
+            gaps: vec![Mean::default(); DISTANCE_BINS],
+        }
+    }
+}
+
+/// Eight lanes' bits as eight bytes of a number, the lowest first.
+const SPREAD: [u64; 256] = {
+    let mut spread = [0; 256];
+    let mut bits = 0;
+    while bits < 256 {
+        let mut lane = 0;
+        while lane < 8 {
+            spread[bits] |= ((bits as u64) >> lane & 1) << (8 * lane);
+            lane += 1;
+        }
+        bits += 1;
+    }
+    spread
+};
+
+/// Adds how many of `hits` have each lane's bit, eight lanes in one addition.
+fn count_lanes(hits: &[u16], sums: &mut [u64; LANES]) {
+    // No byte overflows within that many.
+    for some in hits.chunks(255) {
+        let mut counts = [0; 2];
+        for bits in some {
+            let [low, high] = bits.to_le_bytes();
+            counts[0] += SPREAD[usize::from(low)];
+            counts[1] += SPREAD[usize::from(high)];
+        }
+        let counts = counts.map(u64::to_le_bytes);
+        for (sum, &count) in sums.iter_mut().zip(counts.as_flattened()) {
+            *sum += u64::from(count);
+        }
+    }
+}
+
+/// Beacons of up to [`LANES`] arms, delivered together: one draw serves all.
+#[derive(Debug)]
+pub(crate) struct BeaconLanes {
+    /// When each receiver last heard each sender.
+    pub(crate) heard: BeaconHistory,
+    rows: Vec<LaneRow>,
+    listening: Vec<[f32; LANES]>,
+    /// Lanes in which a place hosts.
+    pub(crate) hosts: Vec<u16>,
+    /// Beacons that hosts heard in this step, by lane: host and sender.
+    pub(crate) heard_by_hosts: Vec<Vec<(Slot, Slot)>>,
+    pub(crate) statistics: Vec<BeaconStatistics>,
+    units: Vec<f32>,
+    hits: Vec<u16>,
+}
+
+impl BeaconLanes {
+    pub(crate) fn new(lanes: usize) -> Self {
+        Self {
+            heard: BeaconHistory::default(),
+            rows: Vec::new(),
+            listening: Vec::new(),
+            hosts: Vec::new(),
+            heard_by_hosts: vec![Vec::new(); LANES],
+            statistics: vec![BeaconStatistics::default(); lanes],
+            units: Vec::new(),
+            hits: Vec::new(),
+        }
+    }
+
+    /// Takes over an arm's loads for this step.
+    pub(crate) fn begin(&mut self, world: &World<'_>, lane: Lane, air: &Air) {
+        let (tiles, size) = (world.prepared.tiles.len(), world.road.size());
+        self.rows.resize(tiles, LaneRow::DEAF);
+        for (lanes, row) in self.rows.iter_mut().zip(&air.rows) {
+            lanes.set(lane.index(), row);
+        }
+        self.listening.resize(size, [0.0; LANES]);
+        for slot in world.road.participants() {
+            self.listening[slot.index()][lane.index()] = air.listening[slot.index()];
+        }
+        self.hosts.resize(size, 0);
+        self.heard_by_hosts[lane.index()].clear();
+    }
+
+    /// Delivers `sender`'s beacon in the lanes in which it is carried, and adds to each lane's delivered pairs.
+    pub(crate) fn deliver(
+        &mut self,
+        world: &World<'_>,
+        reception: &Draws,
+        sender: Slot,
+        carried: u16,
+        measured: bool,
+        delivered: &mut [u64; LANES],
+    ) {
+        let range = world.links.range(sender);
+        self.units.resize(range.len(), 0.0);
+        self.hits.resize(range.len(), 0);
+        let ids = &world.links.ids[range.clone()];
+        let places = &world.links.receivers[range.clone()];
+        let links = &world.links.links[range];
+        let id = world.road.id(sender);
+        reception.fill_units(id, ids, &mut self.units);
+        LaneReception {
+            rows: &self.rows,
+            tile_of: world.road.tiles(),
+            listening: &self.listening,
+        }
+        .draw(places, links, &self.units, &mut self.hits);
+        let stamp = world.time.stamp(world.step());
+        let sampled = measured
+            && world
+                .agent(sender)
+                .mixed()
+                .is_multiple_of(u64::from(world.prepared.scenario.evaluation.sample_one_in));
+        for hits in &mut self.hits {
+            *hits &= carried;
+        }
+        if sampled {
+            self.note(world, sender, stamp);
+        }
+        count_lanes(&self.hits, delivered);
+        for (&place, &bits) in places.iter().zip(&self.hits) {
+            let mut hosts = bits & self.hosts[place.index()];
+            while hosts != 0 {
+                let lane = hosts.trailing_zeros() as usize;
+                self.heard_by_hosts[lane].push((place, sender));
+                hosts &= hosts - 1;
+            }
+        }
+        self.heard.push(sender, stamp, places, &self.hits);
+    }
+
+    /// Adds a sampled sender's beacon to the statistics.
+    fn note(&mut self, world: &World<'_>, sender: Slot, stamp: Stamp) {
+        let range = world.links.range(sender);
+        let places = &world.links.receivers[range.clone()];
+        let links = &world.links.links[range];
+        for ((&place, &bits), link) in places.iter().zip(&self.hits).zip(links) {
+            let distance = f64::from(link.distance_m);
+            let bin = ((distance / DISTANCE_BIN_M) as usize).min(DISTANCE_BINS - 1);
+            let heard = self.heard.at_each(sender, place, bits);
+            for (lane, statistics) in self.statistics.iter_mut().enumerate() {
+                statistics.reception[bin][0] += 1;
+                if bits >> lane & 1 != 0 {
+                    statistics.reception[bin][1] += 1;
+                    let before = heard[lane];
+                    if before > 0 {
+                        let gap = f64::from(stamp - before) * STEP_S;
+                        statistics.gaps[bin].add(gap);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_are_counted_one_by_one() {
+        let hits: Vec<u16> = (0..1_000u32).map(|n| (n * n * 77 + n) as u16).collect();
+        let mut sums = [3; LANES];
+        count_lanes(&hits, &mut sums);
+        for (lane, sum) in sums.into_iter().enumerate() {
+            let one_by_one = hits.iter().filter(|&&bits| bits >> lane & 1 != 0).count();
+            assert_eq!(sum, 3 + one_by_one as u64, "{lane}");
+        }
+    }
+}

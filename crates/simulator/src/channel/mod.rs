@@ -1,0 +1,14 @@
+//! The channel as the arms use it: what messages weigh, when their containers are due, what is offered and carried, and who
+//! heard what.
+
+mod air;
+mod heard;
+mod lanes;
+mod sizes;
+mod timing;
+
+pub(crate) use air::{Air, Carried, Class, Parcel};
+pub(crate) use heard::{BeaconHistory, Speaker, Told};
+pub(crate) use lanes::{BeaconLanes, BeaconStatistics};
+pub(crate) use sizes::Sizes;
+pub(crate) use timing::{BeaconClock, DueBeacons, sensor_information_is_due};

@@ -1,0 +1,183 @@
+//! What messages weigh on the air, by the scenario's size model.
+
+use covey_its::sizes::{FusedCounts, Model};
+use covey_protocol::Parameters;
+use covey_protocol::messages::{Broadcast, Report};
+
+use crate::readings::SizeModel;
+
+/// Bytes of a beacon without digest: TR 103 562 and the letter's table.
+const CAM_BYTES: u32 = 121;
+
+/// Bytes of messages.
+#[derive(Debug, Clone)]
+pub(crate) struct Sizes {
+    /// Really encoded messages; otherwise sums of the parameters' parts.
+    encoded: Option<Model>,
+    message: f64,
+    sensor: f64,
+    object: f64,
+    withdrawn: f64,
+    contributor: f64,
+    requested: f64,
+}
+
+impl Sizes {
+    pub(crate) fn new(model: SizeModel, p: &Parameters) -> Self {
+        Self {
+            encoded: match model {
+                SizeModel::Tr103562 => None,
+                SizeModel::Uper => Some(Model::new()),
+            },
+            message: p.message_bytes,
+            sensor: p.sensor_bytes,
+            object: p.object_bytes,
+            withdrawn: p.withdrawn_bytes,
+            contributor: p.contributor_bytes,
+            requested: p.requested_bytes,
+        }
+    }
+
+    /// A beacon, and how many bytes of it are there because of a digest of `digest` bytes.
+    pub(crate) fn beacon(&self, digest: Option<u32>, low_frequency: bool) -> (u32, u32) {
+        match &self.encoded {
+            None => {
+                let digest = digest.unwrap_or(0);
+                (CAM_BYTES + digest, digest)
+            }
+            Some(model) => {
+                let digest = digest.map(|bytes| bytes as usize);
+                let whole = count(model.cam(digest, low_frequency));
+                (whole, whole - count(model.cam(None, low_frequency)))
+            }
+        }
+    }
+
+    /// A report.
+    pub(crate) fn report(&self, objects: usize, sensor_information: bool) -> u32 {
+        match &self.encoded {
+            None => {
+                let sensor = if sensor_information { self.sensor } else { 0.0 };
+                whole(self.message + sensor + self.object * objects as f64)
+            }
+            Some(model) => count(model.cpm(objects, sensor_information)),
+        }
+    }
+
+    /// A contributor's report. The letter's table charges sensor information every time; encoded messages carry it when they do.
+    pub(crate) fn contribution(&self, report: &Report) -> u32 {
+        let sensors = report.sensor_information || self.encoded.is_none();
+        self.report(report.objects.len(), sensors)
+    }
+
+    /// A host's broadcast.
+    pub(crate) fn broadcast(&self, broadcast: &Broadcast) -> u32 {
+        match &self.encoded {
+            None => whole(
+                self.message
+                    + self.object * broadcast.objects.len() as f64
+                    + self.withdrawn * broadcast.withdrawn.len() as f64
+                    + self.contributor * broadcast.contributors.len() as f64
+                    + self.requested * broadcast.requested.len() as f64,
+            ),
+            Some(model) => count(model.fused(FusedCounts::of(broadcast))),
+        }
+    }
+}
+
+fn whole(bytes: f64) -> u32 {
+    bytes.round().clamp(0.0, f64::from(u32::MAX)) as u32
+}
+
+fn count(bytes: usize) -> u32 {
+    u32::try_from(bytes).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use covey_protocol::messages::{Confidence, Content, ObjectState, Size};
+    use covey_protocol::{AgentId, Duration, Instant, ObjectId, Position, Tile, Velocity};
+
+    use super::*;
+    use crate::scenario::estimate_encoded;
+
+    #[test]
+    fn the_letters_sizes_are_those_of_its_table() {
+        let sizes = Sizes::new(SizeModel::Tr103562, &Parameters::default());
+        assert_eq!(sizes.beacon(None, true), (121, 0));
+        assert_eq!(sizes.beacon(Some(13), false), (134, 13));
+        assert_eq!(sizes.report(10, true), 121 + 35 + 350);
+    }
+
+    #[test]
+    fn encoded_sizes_are_those_of_the_encoder_and_hosts_estimate_them() {
+        let mut p = Parameters::default();
+        estimate_encoded(&mut p);
+        let sizes = Sizes::new(SizeModel::Uper, &p);
+        let (with, digest) = sizes.beacon(Some(13), false);
+        assert_eq!(with - digest, sizes.beacon(None, false).0);
+        assert!((13..=20).contains(&digest), "{digest}");
+        assert!(sizes.beacon(None, true) > sizes.beacon(None, false));
+        for objects in [1, 10, 40] {
+            let real = f64::from(sizes.report(objects, true));
+            let estimate = p.report_bytes(objects as f64);
+            assert!((real - estimate).abs() < 0.05 * real, "{real} {estimate}");
+        }
+        // A station id each, and now and then a byte more for the length.
+        for bytes in [p.contributor_bytes, p.withdrawn_bytes, p.requested_bytes] {
+            assert!((4.0..4.2).contains(&bytes), "{p:?}");
+        }
+        p.validate().unwrap();
+    }
+
+    #[test]
+    fn a_broadcast_weighs_what_it_lists() {
+        let p = Parameters::default();
+        let object = |id| ObjectState {
+            id,
+            position: Position::default(),
+            velocity: Velocity::default(),
+            size: Size::default(),
+            sensed_at: Instant::ZERO,
+            confidence: Confidence::FULL,
+        };
+        let host = AgentId(9);
+        let station = ObjectId(3_000_000_001);
+        let label = ObjectId::perceived(host, 65_535);
+        let broadcast = |objects: &[ObjectId], withdrawn: &[ObjectId], requested: &[ObjectId]| {
+            let broadcast = Broadcast {
+                host,
+                tile: Tile::new(0, 0),
+                at: Instant::ZERO,
+                position: Position::default(),
+                sequence: 0,
+                epoch: 0,
+                tenure: Duration::ZERO,
+                price: 0.0,
+                cycle_start: Instant::ZERO,
+                contributors: vec![host],
+                lease: Duration::ZERO,
+                content: Content::Requested,
+                requested: requested.to_vec(),
+                full: false,
+                objects: objects.iter().copied().map(object).collect(),
+                withdrawn: withdrawn.to_vec(),
+                unchanged_since: Instant::ZERO,
+            };
+            [SizeModel::Tr103562, SizeModel::Uper]
+                .map(|model| Sizes::new(model, &p).broadcast(&broadcast))
+        };
+        let base = broadcast(&[label], &[], &[]);
+        let more = |[letter, encoded]: [u32; 2]| [letter - base[0], encoded - base[1]];
+        // An object of 35 bytes by the table; 24.1 bytes as a label when encoded, four more as a station.
+        let labels = more(broadcast(&[label; 9], &[], &[]));
+        let stations = more(broadcast(&[[label; 1], [station; 1]].concat(), &[], &[]));
+        assert_eq!(labels[0], 8 * 35);
+        assert!((193..=195).contains(&labels[1]), "{labels:?}");
+        assert!((28..=29).contains(&stations[1]), "{stations:?}");
+        assert_eq!(more(broadcast(&[label], &[label; 2], &[]))[1], 4);
+        assert_eq!(more(broadcast(&[label], &[station; 2], &[]))[1], 8);
+        assert_eq!(more(broadcast(&[label], &[], &[station; 2]))[1], 8);
+        assert_eq!(more(broadcast(&[label], &[], &[station; 2]))[0], 6);
+    }
+}

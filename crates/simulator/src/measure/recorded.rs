@@ -1,0 +1,82 @@
+//! What recorders are told of a cycle.
+
+use covey_world::sight::Sighting;
+
+use super::evaluation::Evaluation;
+use super::facts::{self, OwnSight, Relation, Relevant, Source};
+use super::knowledge::{Knowledge, age_us, in_time};
+use crate::channel::Told;
+use crate::ids::FrameIndex;
+use crate::world::World;
+
+impl Knowledge<'_> {
+    /// What participants know of each object that matters to them, for whoever records; by vehicle, then object.
+    ///
+    /// `reported` tells reports from broadcasts; without it everything that is no beacon counts as a report.
+    pub(crate) fn record(
+        &self,
+        world: &World<'_>,
+        evaluation: &Evaluation<'_>,
+        reported: Option<&Told>,
+    ) -> (Vec<Relevant>, Vec<facts::Knowledge>) {
+        let mut list = Vec::new();
+        for (place, relevant) in world.relevant().iter() {
+            let vehicle = world.road.at(FrameIndex(place));
+            let object = world.road.at(FrameIndex(relevant.object));
+            if !world.road.participates(vehicle) {
+                continue;
+            }
+            let sensed = world.sights.sensed.at(object, vehicle);
+            let told = self.told(world, object, vehicle);
+            let newest = sensed.max(told);
+            let in_time_at = |stamp| in_time(world, stamp, relevant.deadline_us);
+            let hidden = if in_time_at(sensed) {
+                Sighting::Seen
+            } else {
+                evaluation.observed.hidden_by(place, relevant.object)
+            };
+            let age = age_us(world, newest);
+            let source = if age.is_none() {
+                Source::Unknown
+            } else if sensed == newest {
+                Source::Sensing
+            } else if self.beacons.at(object, vehicle, self.lane) == newest {
+                Source::Beacon
+            } else if reported.is_none_or(|reported| reported.at(object, vehicle) == newest) {
+                Source::Report
+            } else {
+                Source::Broadcast
+            };
+            let missed = !in_time_at(newest);
+            let silent =
+                !world.road.participates(object) && !in_time_at(world.sights.by_any(object));
+            list.push((
+                Relevant {
+                    vehicle: world.road.id(vehicle),
+                    object: world.road.id(object),
+                    deadline_ms: (relevant.deadline_us / 1000).clamp(0, i64::from(u32::MAX)) as u32,
+                    relation: if relevant.reasons.ahead() {
+                        Relation::Ahead
+                    } else {
+                        Relation::Crossing
+                    },
+                    sight: match hidden {
+                        Sighting::Seen => OwnSight::Visible,
+                        Sighting::Building => OwnSight::Building,
+                        Sighting::Vehicle => OwnSight::Vehicle,
+                        Sighting::OutOfRange => OwnSight::Range,
+                    },
+                },
+                facts::Knowledge {
+                    source,
+                    age_ms: age.map_or(0, |age| (age / 1000) as u32),
+                    missed,
+                    seen_by_nobody: missed && silent,
+                    from: None,
+                },
+            ));
+        }
+        list.sort_by_key(|(pair, _)| (pair.vehicle, pair.object));
+        list.into_iter().unzip()
+    }
+}

@@ -1,0 +1,228 @@
+//! What a scenario needs once, whatever the seed and the arms.
+
+mod georeference;
+mod road_map;
+mod tiles;
+
+use std::sync::Arc;
+
+use covey_radio::{Blockage, Channel, LinkKind};
+use covey_world::paths::{
+    ConflictTable, LaneMatchParameters, LaneMatcher, Predictor, RiskPrior, RiskPriorParameters,
+};
+use covey_world::{GridFrame, Map, Point, Sight};
+
+use crate::scenario::{Scenario, ScenarioError};
+
+pub use georeference::MapReference;
+pub(crate) use road_map::{CarriedMap, Remembering};
+pub(crate) use tiles::Tiles;
+
+/// A scenario ready to run: its map, prepared for sight, paths and links. Immutable; threads share it.
+#[derive(Debug)]
+pub struct Prepared {
+    /// As read from its file, `[calibrated]` in force.
+    pub scenario: Scenario,
+    /// Roads and buildings, in the plane of the SUMO network.
+    pub map: Map,
+    /// What was odd about the map's files, for people; empty where nothing was.
+    pub warnings: String,
+    pub(crate) grid: GridFrame,
+    pub(crate) azimuth: f64,
+    pub(crate) sight: Arc<Sight>,
+    pub(crate) carried: Arc<CarriedMap>,
+    pub(crate) predictor: Arc<Predictor>,
+    pub(crate) conflicts: Arc<ConflictTable>,
+    pub(crate) channel: Channel,
+    pub(crate) mean_errors: MeanErrors,
+    pub(crate) timeline: Timeline,
+    pub(crate) tiles: Tiles,
+}
+
+/// Steps of a cycle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Timeline {
+    /// Steps in a cycle.
+    pub(crate) cycle: u32,
+    /// The step of a cycle at which hosts decide and the metric looks.
+    pub(crate) decision: u32,
+    /// Steps from one beacon, and from one sensing, to the next.
+    pub(crate) beacon: u32,
+    /// Steps after which knowledge is forgotten.
+    pub(crate) soft_state: u32,
+}
+
+/// Steps of vehicle states that are remembered.
+pub(crate) const RING: usize = 64;
+/// Seconds of a step.
+pub(crate) const STEP_S: f64 = covey_traffic::STEP_US as f64 * 1e-6;
+
+impl Timeline {
+    fn new(scenario: &Scenario) -> Result<Self, ScenarioError> {
+        let p = &scenario.protocol;
+        let steps = |field: &str, seconds: f64, least: f64| {
+            let steps = (seconds / STEP_S).round();
+            if (steps * STEP_S - seconds).abs() < 1e-9 && steps >= least {
+                Ok(steps as u32)
+            } else {
+                Err(ScenarioError::Value {
+                    file: scenario.name.clone(),
+                    problem: format!(
+                        "protocol.{field}: found {seconds}, expected whole steps of {STEP_S} s, at least {least}"
+                    ),
+                })
+            }
+        };
+        let timeline = Self {
+            cycle: steps("cycle_s", p.cycle_s, 2.0)?,
+            decision: steps("decision_phase_s", p.decision_phase_s, 1.0)?,
+            beacon: steps("beacon_s", p.beacon_s, 1.0)?,
+            soft_state: steps("soft_state_s", p.soft_state_s, 1.0)?,
+        };
+        steps("slot_s", p.slot_s, 1.0)?;
+        if timeline.soft_state as usize >= RING {
+            return Err(ScenarioError::Value {
+                file: scenario.name.clone(),
+                problem: format!(
+                    "protocol.soft_state_s: found {}, expected at most {} s in a simulation",
+                    p.soft_state_s,
+                    (RING - 1) as f64 * STEP_S
+                ),
+            });
+        }
+        Ok(timeline)
+    }
+}
+
+impl Prepared {
+    /// For how long what was heard counts.
+    pub(crate) fn soft_state(&self) -> covey_protocol::Duration {
+        let steps = i64::from(self.timeline.soft_state);
+        covey_protocol::Duration::from_micros(steps * covey_traffic::STEP_US)
+    }
+
+    /// Reads the scenario's map and prepares it.
+    ///
+    /// # Errors
+    /// A file cannot be read or is broken, or times are no whole steps.
+    pub fn new(scenario: &Scenario) -> Result<Self, ScenarioError> {
+        let (map, warnings) = scenario.read_map()?;
+        let mut prepared = Self::with_map(scenario, map)?;
+        prepared.warnings = warnings.to_string();
+        Ok(prepared)
+    }
+
+    /// Prepares a map that is in memory already.
+    ///
+    /// # Errors
+    /// Times are no whole steps, or the grid is senseless.
+    pub fn with_map(scenario: &Scenario, map: Map) -> Result<Self, ScenarioError> {
+        let name = scenario.name.clone();
+        let value = |problem: String| ScenarioError::Value {
+            file: name.clone(),
+            problem,
+        };
+        let scenario = &scenario.in_force();
+        let timeline = Timeline::new(scenario)?;
+        let azimuth = scenario.grid.azimuth_deg.to_radians();
+        let origin = Point::new(scenario.grid.origin_x_m, scenario.grid.origin_y_m);
+        let grid = GridFrame::new(origin, azimuth, scenario.protocol.cell_m)
+            .ok_or_else(|| value("grid: not a grid".to_string()))?;
+        let channel = Channel::new(scenario.channel.clone())
+            .map_err(|error| value(format!("channel.{error}")))?;
+        let sight = Arc::new(Sight::new(
+            &map.buildings,
+            scenario.sensing.options(channel.parameters()),
+        ));
+        let predictor = Arc::new(Predictor::new(&map.network));
+        let conflicts = Arc::new(ConflictTable::new(&map.network, &predictor));
+        let risk_prior = RiskPrior::new(
+            Arc::clone(&predictor),
+            &conflicts,
+            grid,
+            RiskPriorParameters::default(),
+        );
+        Ok(Self {
+            carried: Arc::new(CarriedMap {
+                grid,
+                azimuth,
+                network: Arc::new(map.network.clone()),
+                predictor: Arc::clone(&predictor),
+                // Positions may be off the road by their errors; the nearest lane counts in any case.
+                matcher: Arc::new(LaneMatcher::new(
+                    &predictor,
+                    LaneMatchParameters {
+                        max_distance: 3.0 + 2.0 * scenario.errors.position_error_m,
+                        ..LaneMatchParameters::default()
+                    },
+                )),
+                sight: Some(Arc::clone(&sight)),
+                risk_prior: Arc::new(risk_prior),
+            }),
+            tiles: Tiles::new(&map, &grid, scenario.protocol.tile_m),
+            scenario: scenario.clone(),
+            map,
+            warnings: String::new(),
+            grid,
+            azimuth,
+            sight,
+            predictor,
+            conflicts,
+            mean_errors: MeanErrors::new(&channel),
+            channel,
+            timeline,
+        })
+    }
+}
+
+/// Block errors averaged over shadowing and blockage, where they hardly matter.
+///
+/// On clear and vehicle-blocked links of the default channel noise loses about one block in a thousand at any distance in
+/// range. Following the fading of such a pair from step to step would cost far more than all else and change nothing that
+/// could be seen, so links whose mean block error is below [`NEGLIGIBLE`] take the mean. All others fade.
+#[derive(Debug, Clone)]
+pub(crate) struct MeanErrors {
+    /// By kind and distance.
+    tables: [Vec<f32>; 3],
+}
+
+/// Mean block error below which a link takes the mean instead of fading.
+pub(crate) const NEGLIGIBLE: f64 = 0.003;
+/// Distance between two entries, m.
+const SPACING_M: f64 = 25.0;
+
+impl MeanErrors {
+    fn new(channel: &Channel) -> Self {
+        let p = channel.parameters();
+        let table = |kind, case, range: f64| {
+            let entries = (range / SPACING_M).ceil() as usize + 1;
+            (0..=entries)
+                .map(|at| {
+                    channel.mean_block_error((at as f64 * SPACING_M).max(1.0), kind, case) as f32
+                })
+                .collect()
+        };
+        Self {
+            tables: [
+                table(LinkKind::Los, Blockage::Clear, p.range_los_m),
+                table(LinkKind::NlosV, Blockage::Partial, p.range_nlosv_m),
+                table(LinkKind::NlosV, Blockage::Full, p.range_nlosv_m),
+            ],
+        }
+    }
+
+    /// The mean block error, where it is negligible.
+    #[inline]
+    pub(crate) fn of(&self, case: Option<Blockage>, distance_m: f64) -> Option<f64> {
+        let table = match case {
+            None | Some(Blockage::Clear) => &self.tables[0],
+            Some(Blockage::Partial) => &self.tables[1],
+            Some(Blockage::Full) => &self.tables[2],
+        };
+        let at = distance_m / SPACING_M;
+        let [near, far] = [*table.get(at as usize)?, *table.get(at as usize + 1)?];
+        let weight = at - at.floor();
+        let error = f64::from(near) * (1.0 - weight) + f64::from(far) * weight;
+        (error < NEGLIGIBLE).then_some(error)
+    }
+}

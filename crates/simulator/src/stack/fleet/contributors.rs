@@ -1,0 +1,158 @@
+//! The contributors' side of a fleet: who is asked, and what it says.
+
+use covey_protocol::contributor::Contributor;
+use covey_protocol::knowledge::{Chooser, Observer};
+use covey_protocol::messages::{Broadcast, ObjectState, Report};
+use covey_protocol::{AgentId, Duration, Parameters, Profile};
+
+use super::ears::{ContributorEars, Sayings};
+use crate::channel::{Class, Parcel};
+use crate::conduct::Misbehaviour;
+use crate::ids::Slot;
+use crate::stack::Turn;
+use crate::stack::conduct::misbehaviour;
+use crate::world::World;
+
+/// A report on its way.
+#[derive(Debug)]
+pub(super) struct SentReport {
+    pub(super) parcel: Parcel,
+    pub(super) report: Report,
+}
+
+/// Everyone who was ever asked.
+#[derive(Debug)]
+pub(super) struct Contributors {
+    by_place: Vec<Option<Box<Contributor>>>,
+    /// By place: when in the cycle it reports, where it contributes.
+    phases: Vec<Duration>,
+    chooser: Chooser,
+    /// What was said of objects, where contributors choose by it what to say.
+    sayings: Option<Sayings>,
+    /// Reports of this step.
+    pub(super) sent: Vec<SentReport>,
+}
+
+impl Contributors {
+    pub(super) fn new(profile: &Profile) -> Self {
+        Self {
+            by_place: Vec::new(),
+            phases: Vec::new(),
+            chooser: Chooser::default(),
+            sayings: profile.judgement.as_ref().map(|_| Sayings::default()),
+            sent: Vec::new(),
+        }
+    }
+
+    /// Makes room for new places, and lets go of those that were left and of what was said more than `soft_state` steps ago.
+    pub(super) fn begin(&mut self, world: &World<'_>, soft_state: u32) {
+        let size = world.road.size();
+        self.by_place.resize_with(size, || None);
+        self.phases.resize(size, Duration::ZERO);
+        for slot in world.road.left() {
+            self.by_place[slot.index()] = None;
+        }
+        if let Some(sayings) = &mut self.sayings {
+            sayings.begin(world.step(), soft_state, world.road.left());
+        }
+    }
+
+    /// Receivers of a message remember what was said of objects, where that matters.
+    pub(super) fn overhear(
+        &mut self,
+        world: &World<'_>,
+        by: AgentId,
+        objects: &[ObjectState],
+        receivers: &[Slot],
+    ) {
+        if let Some(sayings) = &mut self.sayings {
+            sayings.push(world, by, objects, receivers);
+        }
+    }
+
+    /// A receiver obeys a broadcast that names it, or no longer does.
+    pub(super) fn heed(
+        &mut self,
+        world: &World<'_>,
+        parameters: &Parameters,
+        receiver: Slot,
+        broadcast: &Broadcast,
+    ) {
+        let place = receiver.index();
+        let agent = world.agent(receiver);
+        let asked = broadcast.contributors.binary_search(&agent).is_ok();
+        if asked || self.by_place[place].is_some() {
+            let contributor = self.by_place[place]
+                .get_or_insert_with(|| Box::new(Contributor::new(parameters, agent)));
+            self.phases[place] = contributor.phase();
+            contributor.obey(world.now(), broadcast);
+        }
+    }
+
+    /// Composes the reports that are due in this step and offers them.
+    pub(super) fn report(&mut self, profile: &Profile, turn: &mut Turn<'_>) {
+        let world = turn.stage.world;
+        self.sent.clear();
+        let phase = Duration::from_micros(i64::from(world.phase()) * covey_traffic::STEP_US);
+        let thinning = Class::Report.thinning(world);
+        for &slot in world.road.participants() {
+            if self.phases[slot.index()] != phase {
+                continue;
+            }
+            if let Some(report) = self.compose(profile, turn, slot) {
+                let bytes = turn.stage.sizes.contribution(&report);
+                let parcel = Parcel::new(slot, Class::Report, bytes);
+                turn.air.offer(world, &thinning, parcel);
+                self.sent.push(SentReport { parcel, report });
+            }
+        }
+    }
+
+    /// What the contributor at a place reports now, if it is asked.
+    fn compose(&mut self, profile: &Profile, turn: &mut Turn<'_>, slot: Slot) -> Option<Report> {
+        let world = turn.stage.world;
+        let now = world.now();
+        let contributor = self.by_place[slot.index()].as_mut()?;
+        while contributor.poll_event().is_some() {}
+        if !contributor.is_admitted() {
+            // It has nothing to send, whatever it senses.
+            return None;
+        }
+        let misbehaviour = misbehaviour(world, slot);
+        let sensed = turn.spoken.sensed(world, slot);
+        let observer = Observer {
+            now,
+            id: world.agent(slot),
+            state: &world.here(slot).state,
+            sensed,
+            map: profile.map.as_deref(),
+        };
+        let ears = ContributorEars {
+            world,
+            heard: &turn.beacons.heard,
+            sayings: self.sayings.as_ref(),
+            lane: turn.lane,
+            slot,
+        };
+        let chooser = &mut self.chooser;
+        let report = contributor.report(now, |asked| {
+            if misbehaviour.is_some() {
+                return Vec::new();
+            }
+            let judgement = profile.judgement.as_ref();
+            let chosen = chooser.choose(&profile.parameters, judgement, &observer, asked, &ears);
+            chosen.into_iter().map(|k| sensed[k]).collect()
+        });
+        match misbehaviour {
+            None => report,
+            Some(Misbehaviour::Silent) => None,
+            // Whatever it was asked for, it sends a report without any object.
+            Some(Misbehaviour::ClaimViews) => contributor.is_admitted().then(|| Report {
+                sender: world.agent(slot),
+                at: now,
+                objects: Vec::new(),
+                sensor_information: true,
+            }),
+        }
+    }
+}

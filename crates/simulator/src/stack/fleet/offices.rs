@@ -1,0 +1,343 @@
+//! The host rule over flat arrays: what every participant heard, as [`OfficeRule`](covey_protocol::office::OfficeRule) asks it.
+
+use covey_protocol::host::Host;
+use covey_protocol::messages::{Beacon, Broadcast};
+use covey_protocol::office::{Claim, Neighbourhood, OfficeRule, Standing, Vacancy};
+use covey_protocol::{AgentId, Input, Instant, ObjectId, Parameters, Position, Profile, Tile};
+
+use super::witness::Show;
+use crate::channel::BeaconHistory;
+use crate::ids::{Lane, Slot, Step, TileNumber};
+use crate::stack::Turn;
+use crate::world::{Time, World};
+
+/// A host at work.
+pub(super) struct InOffice {
+    pub(super) slot: Slot,
+    pub(super) tile: TileNumber,
+    pub(super) host: Host,
+    /// Objects that a receiver of all broadcasts holds, as the host calls them, with the sequence number that last listed
+    /// them.
+    pub(super) listed: Vec<(ObjectId, u32)>,
+    /// By receiver: one more than the last sequence number received, and the first of the unbroken run up to it.
+    pub(super) following: Vec<(u32, u32)>,
+}
+
+impl std::fmt::Debug for InOffice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("InOffice")
+            .field("slot", &self.slot)
+            .field("tile", &self.tile)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Who hosts, and what everyone heard of it.
+#[derive(Debug)]
+pub(super) struct Offices {
+    rule: OfficeRule,
+    hosts: Vec<InOffice>,
+    /// Index in `hosts` by place.
+    host_of: Vec<Option<u32>>,
+    /// By place: the newest claim to each tile that it heard.
+    claims: Vec<Vec<(Tile, Claim)>>,
+    /// By tile: a host that was in it for as long as anybody remembers, wherever it was last heard.
+    settled: Vec<Option<AgentId>>,
+    vacant: Vec<Vacancy>,
+}
+
+/// What one participant heard, as far as the host rule asks.
+struct TileEars<'a> {
+    world: &'a World<'a>,
+    heard: &'a BeaconHistory,
+    lane: Lane,
+    slot: Slot,
+    claims: &'a [(Tile, Claim)],
+    settled: &'a [Option<AgentId>],
+    /// Participants in the tile and around it, nearest to its centre first.
+    others: &'a [(f64, Slot)],
+    /// Nobody moved farther since it was last heard, in metres.
+    moved_m: f64,
+}
+
+impl Neighbourhood for TileEars<'_> {
+    fn claim(&self, tile: Tile) -> Option<Claim> {
+        let &(_, claim) = self.claims.iter().find(|(of, _)| *of == tile)?;
+        let soft_state = self.world.prepared.soft_state();
+        (self.world.now().since(claim.at) <= soft_state).then_some(claim)
+    }
+
+    fn beaconed_since(&self, host: AgentId, since: Instant, tile: Tile) -> Option<Position> {
+        let number = self.world.prepared.tiles.number(Some(tile));
+        if self.settled[number.index()] == Some(host) {
+            // Wherever it was last heard, that was in the tile.
+            return None;
+        }
+        let host = self.world.road.slot_of(host.into())?;
+        let stamp = self.heard.at(host, self.slot, self.lane);
+        if stamp == 0 {
+            return None;
+        }
+        let step = self.world.time.step_of(stamp);
+        (Time::instant(step) > since).then(|| self.world.road.moment(host, step).state.position)
+    }
+
+    fn any_other(
+        &self,
+        _: Tile,
+        reach_m: f64,
+        mut found: impl FnMut(AgentId, Position) -> bool,
+    ) -> bool {
+        let world = self.world;
+        let soft = world.prepared.timeline.soft_state;
+        // Whoever was near when it last spoke cannot be much farther away now.
+        let near = |&&(distance, _): &&(f64, Slot)| distance <= reach_m + self.moved_m;
+        self.others.iter().take_while(near).any(|&(_, other)| {
+            let stamp = match other == self.slot {
+                true => 0,
+                false => self.heard.at(other, self.slot, self.lane),
+            };
+            world.age(stamp).is_some_and(|age| age <= soft) && {
+                let step = world.time.step_of(stamp);
+                found(
+                    world.agent(other),
+                    world.road.moment(other, step).state.position,
+                )
+            }
+        })
+    }
+}
+
+impl Offices {
+    /// Offices of participants with these parameters, all of them vacant.
+    pub(super) fn new(parameters: &Parameters) -> Self {
+        Self {
+            rule: OfficeRule::new(parameters),
+            hosts: Vec::new(),
+            host_of: Vec::new(),
+            claims: Vec::new(),
+            settled: Vec::new(),
+            vacant: Vec::new(),
+        }
+    }
+
+    /// All that are held.
+    pub(super) fn all(&mut self) -> impl Iterator<Item = &mut InOffice> {
+        self.hosts.iter_mut()
+    }
+
+    /// The office of whoever is at a place.
+    pub(super) fn held_by(&mut self, slot: Slot) -> Option<&mut InOffice> {
+        let at = self.host_of[slot.index()]?;
+        self.hosts.get_mut(at as usize)
+    }
+
+    /// Makes room for new places and lets go of those that were left.
+    pub(super) fn begin(&mut self, turn: &mut Turn<'_>) {
+        let road = &turn.stage.world.road;
+        let size = road.size();
+        self.host_of.resize(size, None);
+        self.claims.resize_with(size, Vec::new);
+        self.vacant.resize(size, None);
+        for &slot in road.left() {
+            if self.host_of[slot.index()].is_some() {
+                self.leave(slot, turn);
+            }
+            self.claims[slot.index()].clear();
+            self.vacant[slot.index()] = None;
+            for host in &mut self.hosts {
+                if let Some(following) = host.following.get_mut(slot.index()) {
+                    *following = (0, 0);
+                }
+            }
+        }
+    }
+
+    /// The host rule, for everyone.
+    pub(super) fn elect(&mut self, profile: &Profile, show: Option<&Show>, turn: &mut Turn<'_>) {
+        let world = turn.stage.world;
+        let fastest = world
+            .road
+            .frame
+            .vehicles
+            .iter()
+            .fold(0.0, |fastest: f64, v| fastest.max(v.speed));
+        // A vehicle may have been a little faster than the fastest is now.
+        let moved_m = (fastest + 15.0) * profile.parameters.soft_state_s;
+        let tile_m = profile.parameters.tile_m;
+        self.settle(world, &profile.parameters);
+        for &slot in world.road.participants() {
+            let place = slot.index();
+            let position = world.here(slot).state.position;
+            let tile = Tile::containing(position, tile_m);
+            let spoken = &mut *turn.spoken;
+            let ears = TileEars {
+                world,
+                heard: &turn.beacons.heard,
+                lane: turn.lane,
+                slot,
+                claims: &self.claims[place],
+                settled: &self.settled,
+                others: tile.map_or(&[], |tile| spoken.nearest_first(world, tile, tile_m)),
+                moved_m,
+            };
+            let office = self.host_of[place].and_then(|at| self.hosts.get(at as usize));
+            let standing = Standing {
+                id: world.agent(slot),
+                position,
+                listening_since: Time::instant(world.road.appeared(slot)),
+                office: office.map(|office| office.host.tile()),
+            };
+            let vacancy = &mut self.vacant[place];
+            let election = self.rule.elect(world.now(), &standing, vacancy, &ears);
+            if election.leaves {
+                self.leave(slot, turn);
+            }
+            if let Some(tile) = election.takes {
+                self.take(profile, show, turn, slot, tile);
+            }
+        }
+    }
+
+    /// Finds the hosts that were in their tile for the whole soft-state time, where hosts do not hand over: most
+    /// participants need not be asked where they last heard them.
+    fn settle(&mut self, world: &World<'_>, parameters: &Parameters) {
+        self.settled.clear();
+        self.settled.resize(world.prepared.tiles.len(), None);
+        if parameters.handover.is_some() {
+            return;
+        }
+        let soft = world.prepared.timeline.soft_state;
+        for host in &self.hosts {
+            let tile = host.host.tile();
+            let begin = world.step().before(soft);
+            if world.road.appeared(host.slot) > begin {
+                continue;
+            }
+            let stayed = (begin.0..=world.step().0).map(Step).all(|step| {
+                let position = world.road.moment(host.slot, step).state.position;
+                Tile::containing(position, parameters.tile_m) == Some(tile)
+            });
+            if stayed && let Some(settled) = self.settled.get_mut(host.tile.index()) {
+                *settled = Some(world.agent(host.slot));
+            }
+        }
+    }
+
+    fn take(
+        &mut self,
+        profile: &Profile,
+        show: Option<&Show>,
+        turn: &mut Turn<'_>,
+        slot: Slot,
+        tile: Tile,
+    ) {
+        let world = turn.stage.world;
+        let place = slot.index();
+        let now = world.now();
+        let soft_state = world.prepared.soft_state();
+        let inheritance = self.claims[place]
+            .iter()
+            .find(|(of, claim)| *of == tile && now.since(claim.at) <= soft_state)
+            .map(|(_, claim)| claim.inheritance);
+        let mut host = Host::new(profile, world.agent(slot), tile, now, inheritance);
+        if let Some(show) = show {
+            host.watch(Box::new(show.clone()));
+        }
+        host.handle_input(now, Input::Moved(&world.here(slot).state));
+        host.handle_input(
+            now,
+            Input::Sensed {
+                objects: turn.spoken.sensed(world, slot),
+                cells: world.sights.cells.of(slot),
+            },
+        );
+        // By ascending id, as a participant keeps them.
+        let channel = world.prepared.channel.parameters();
+        let longest = channel
+            .range_los_m
+            .max(channel.range_nlosv_m)
+            .max(channel.range_nlos_m);
+        let mut others: Vec<Slot> = world
+            .around(slot, longest, profile.parameters.soft_state_s)
+            .collect();
+        others.sort_unstable_by_key(|&other| world.agent(other));
+        for other in others {
+            if let Some(beacon) = newest_beacon(&profile.parameters, turn, [other, slot]) {
+                host.handle_input(now, Input::Beacon(&beacon));
+            }
+        }
+        self.host_of[place] = Some(self.hosts.len() as u32);
+        self.hosts.push(InOffice {
+            slot,
+            tile: world.prepared.tiles.number(Some(tile)),
+            host,
+            listed: Vec::new(),
+            following: Vec::new(),
+        });
+        turn.beacons.hosts[place] |= turn.lane.bit();
+        turn.ledger.outcome.host_changes += u64::from(turn.stage.measured);
+    }
+
+    fn leave(&mut self, slot: Slot, turn: &mut Turn<'_>) {
+        let Some(at) = self.host_of[slot.index()].take() else {
+            return;
+        };
+        self.hosts.remove(at as usize);
+        for (at, host) in (0u32..).zip(&self.hosts) {
+            self.host_of[host.slot.index()] = Some(at);
+        }
+        turn.beacons.hosts[slot.index()] &= !turn.lane.bit();
+    }
+
+    /// A receiver of a broadcast remembers its claim; a host may have to yield to it.
+    pub(super) fn heed(&mut self, turn: &mut Turn<'_>, receiver: Slot, broadcast: &Broadcast) {
+        let (tile, claim) = (broadcast.tile, Claim::of(broadcast));
+        let claims = &mut self.claims[receiver.index()];
+        match claims.iter_mut().find(|(of, _)| *of == tile) {
+            // Of two in one step the first counts, as for a participant.
+            Some((_, held)) if held.at < claim.at => *held = claim,
+            Some(_) => {}
+            None => claims.push((tile, claim)),
+        }
+        let Some(office) = self.held_by(receiver) else {
+            return;
+        };
+        let rival = &mut office.host;
+        rival.handle_input(turn.stage.world.now(), Input::Broadcast(broadcast));
+        let (of, own) = (rival.tile(), rival.claim(broadcast.at));
+        if of == tile && self.rule.yields(tile, &own, &claim) {
+            self.leave(receiver, turn);
+        }
+    }
+}
+
+/// The newest beacon of one place that another heard within the soft-state time, with the newest digest of them.
+fn newest_beacon(
+    parameters: &Parameters,
+    turn: &Turn<'_>,
+    [other, slot]: [Slot; 2],
+) -> Option<Beacon> {
+    let world = turn.stage.world;
+    let soft = world.prepared.timeline.soft_state;
+    let mut newest: Option<Beacon> = None;
+    for stamp in turn.beacons.heard.each_at(other, slot, turn.lane) {
+        let step = world.time.step_of(stamp);
+        if world.step().since(step) > soft {
+            break;
+        }
+        let beacon = turn.spoken.beacon(other, step, parameters)?;
+        match &mut newest {
+            None => newest = Some(beacon),
+            Some(newest) => newest.digest = beacon.digest,
+        }
+        if newest
+            .as_ref()
+            .is_some_and(|newest| newest.digest.is_some())
+            || parameters.digest_every == 0
+        {
+            break;
+        }
+    }
+    newest
+}

@@ -1,0 +1,10 @@
+//! What hosts can choose by besides the protocol's own policies: chance, and rivals from the field.
+
+mod choices;
+mod maximum_coverage;
+mod ordered;
+mod random;
+
+pub(crate) use maximum_coverage::MaximumCoverage;
+pub(crate) use ordered::{Order, Ordered};
+pub(crate) use random::{Lottery, RandomChoice};

@@ -1,0 +1,222 @@
+//! Sender-side arms: everyone reports by the generation rules of TS 103 324, with or without the redundancy mitigation of
+//! TR 103 562.
+//!
+//! An object is due if it was not included before, moved more than 4 m, changed its speed by more than 0.5 m/s or its heading
+//! by more than 4 degrees since it was, or was not included for 1 s. Once a second the message carries sensor information,
+//! with objects or without.
+//!
+//! Mitigation leaves an object out if its own beacon was decoded within the last second, or another's report of it was (one
+//! is enough), or the last report of it is within 4 m and 0.5 m/s of its present state. What is left is cut to the 32 that
+//! were longest not reported by anyone.
+
+use super::reports::SentReports;
+use super::{Stack, Turn};
+use crate::channel::{BeaconHistory, Class, Told, sensor_information_is_due};
+use crate::ids::{Lane, Slot, Step};
+use crate::prepared::{RING, STEP_S};
+use crate::world::{Matrix, Stamp, World, rebase};
+
+const MOVED_M: f64 = 4.0;
+const SPEED_M_PER_S: f64 = 0.5;
+const HEADING_RAD: f64 = 4.0 / 180.0 * std::f64::consts::PI;
+const MOST_OBJECTS: usize = 32;
+/// By utility a message has room for 10 objects (506 bytes), and takes none below this utility.
+const MOST_USEFUL: usize = 10;
+const LEAST_UTILITY: f64 = 1.0;
+/// Longest time between two inclusions, and for which others count.
+const WINDOW_S: f64 = 1.0;
+
+/// What a sender leaves out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SenderRules {
+    /// Nothing that the generation rules want.
+    Generation,
+    /// What others have told, by redundancy mitigation.
+    Mitigation,
+    /// What is of little use, and what passes a size limit.
+    Utility,
+}
+
+/// The senders' memory.
+#[derive(Debug)]
+pub(crate) struct Senders {
+    rules: SenderRules,
+    /// When each sender last included each object, by object and sender.
+    included: Matrix<Stamp>,
+    ranked: Vec<(Stamp, Slot)>,
+    reports: SentReports,
+}
+
+/// What a sender has heard of others.
+#[derive(Clone, Copy)]
+struct Others<'a> {
+    reported: &'a Told,
+    beacons: &'a BeaconHistory,
+    lane: Lane,
+}
+
+impl Stack for Senders {
+    fn rebase(&mut self) {
+        self.included.each(rebase);
+    }
+
+    fn begin(&mut self, turn: &mut Turn<'_>) {
+        let road = &turn.stage.world.road;
+        self.included.grow(road.size());
+        for &slot in road.left() {
+            self.included.clear(slot);
+        }
+    }
+
+    fn report(&mut self, turn: &mut Turn<'_>) {
+        let (world, clock) = (turn.stage.world, turn.stage.clock);
+        let mut reports = std::mem::take(&mut self.reports);
+        reports.clear();
+        let thinning = Class::Report.thinning(world);
+        for &slot in world.road.participants() {
+            if !clock.reports(world, slot) {
+                continue;
+            }
+            let others = Others {
+                reported: turn.told,
+                beacons: &turn.beacons.heard,
+                lane: turn.lane,
+            };
+            let objects = self.compose(world, slot, others);
+            let sensors = sensor_information_is_due(world, slot);
+            if sensors || !objects.is_empty() {
+                reports.send(turn, &thinning, slot, objects, sensors);
+            }
+        }
+        self.reports = reports;
+    }
+
+    fn tell_reports(&self, turn: &mut Turn<'_>) {
+        self.reports.tell(turn);
+    }
+
+    fn deliver(&mut self, turn: &mut Turn<'_>, carried: &[bool]) {
+        self.reports.deliver(turn, carried);
+    }
+}
+
+impl Senders {
+    /// Senders that follow these rules.
+    pub(crate) fn new(rules: SenderRules) -> Self {
+        Self {
+            rules,
+            included: Matrix::default(),
+            ranked: Vec::new(),
+            reports: SentReports::default(),
+        }
+    }
+
+    /// The objects that `sender` reports in this step.
+    fn compose(&mut self, world: &World<'_>, sender: Slot, others: Others<'_>) -> Vec<Slot> {
+        self.ranked.clear();
+        let window = (WINDOW_S / STEP_S) as u32;
+        let sensed = world.sights.step;
+        let recent = |stamp: Stamp| stamp > 0 && sensed < world.time.step_of(stamp).after(window);
+        for &object in world.sights.seen.of(sender) {
+            let last = self.included.at(object, sender);
+            if recent(last) && !changed(world, object, world.time.step_of(last), true) {
+                continue;
+            }
+            if self.rules != SenderRules::Mitigation {
+                self.ranked.push((last, object));
+                continue;
+            }
+            if recent(others.beacons.at(object, sender, others.lane)) {
+                continue;
+            }
+            let by_others = others.reported.at(object, sender);
+            let known = recent(by_others)
+                || by_others > 0
+                    && remembered(world, by_others)
+                    && !changed(world, object, world.time.step_of(by_others), false);
+            if !known {
+                self.ranked.push((last.max(by_others), object));
+            }
+        }
+        if self.rules == SenderRules::Utility {
+            self.keep_most_useful(world, sender, others);
+        }
+        if self.rules == SenderRules::Mitigation && self.ranked.len() > MOST_OBJECTS {
+            self.ranked
+                .sort_unstable_by_key(|&(stamp, object)| (stamp, world.road.id(object)));
+            self.ranked.truncate(MOST_OBJECTS);
+        }
+        let stamp = world.time.stamp(sensed);
+        let mut objects = Vec::with_capacity(self.ranked.len());
+        for &(_, object) in &self.ranked {
+            self.included.row_mut(object)[sender.index()] = stamp;
+            objects.push(object);
+        }
+        objects
+    }
+
+    /// Leaves the objects of the highest utility, as many as fit into a message, and none of little utility.
+    ///
+    /// The utility is what changed since the object was last included, in units of the generation rules (4 m, 0.5 m/s, 4
+    /// degrees, 1 s), each at most 1, so that whatever is due has at least 1; an object never included has the highest. What
+    /// announced itself within a second is worth half.
+    fn keep_most_useful(&mut self, world: &World<'_>, sender: Slot, others: Others<'_>) {
+        let sensed = world.sights.step;
+        let window = (WINDOW_S / STEP_S) as u32;
+        let mut rated: Vec<(u64, Slot)> = Vec::with_capacity(self.ranked.len());
+        for &(_, object) in &self.ranked {
+            let last = self.included.at(object, sender);
+            let utility = if last == 0 || !remembered(world, last) {
+                4.0
+            } else {
+                let step = world.time.step_of(last);
+                let (now, then) = (
+                    &world.road.moment(object, sensed).state,
+                    &world.road.moment(object, step).state,
+                );
+                let moved = (now.position.distance(then.position) / MOVED_M).min(1.0);
+                let faster = ((now.speed - then.speed).abs() / SPEED_M_PER_S).min(1.0);
+                let turned = (turn(now.heading, then.heading) / HEADING_RAD).min(1.0);
+                let waited = (f64::from(sensed.since(step)) * STEP_S / WINDOW_S).min(1.0);
+                moved + faster + turned + waited
+            };
+            let announced = others.beacons.at(object, sender, others.lane);
+            let known = announced > 0 && sensed < world.time.step_of(announced).after(window);
+            let utility = if known { 0.5 * utility } else { utility };
+            if utility >= LEAST_UTILITY {
+                rated.push(((utility * 1e6) as u64, object));
+            }
+        }
+        rated.sort_unstable_by_key(|&(utility, object)| {
+            (std::cmp::Reverse(utility), world.road.id(object))
+        });
+        rated.truncate(MOST_USEFUL);
+        self.ranked.clear();
+        self.ranked.extend(rated.iter().map(|&(_, o)| (0, o)));
+    }
+}
+
+/// Its state at that time is still at hand.
+fn remembered(world: &World<'_>, stamp: Stamp) -> bool {
+    world.step().since(world.time.step_of(stamp)) < RING as u32
+}
+
+/// The object's state at the newest sensing differs from that at step `then`.
+fn changed(world: &World<'_>, object: Slot, then: Step, heading: bool) -> bool {
+    let now = &world.road.moment(object, world.sights.step).state;
+    let then = &world.road.moment(object, then).state;
+    now.position.distance(then.position) > MOVED_M
+        || (now.speed - then.speed).abs() > SPEED_M_PER_S
+        || heading && has_turned(now.heading, then.heading)
+}
+
+/// The angle between two headings is more than [`HEADING_RAD`].
+fn has_turned(a: f64, b: f64) -> bool {
+    // Far enough below the limit no rounding matters.
+    (a - b).abs() > 0.99 * HEADING_RAD && turn(a, b) > HEADING_RAD
+}
+
+/// The angle between two headings, in radians.
+fn turn(a: f64, b: f64) -> f64 {
+    (a - b).sin().atan2((a - b).cos()).abs()
+}

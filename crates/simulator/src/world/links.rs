@@ -1,0 +1,217 @@
+//! Who can hear whom, and how well: links of participants, found anew at every beacon interval.
+
+use covey_radio::{Blockage, FadingDraws, LinkGeometry, LinkState, PairLink};
+use covey_world::sight;
+
+use super::pair_memory::{PairMemory, Vehicle};
+use super::scene::Scene;
+use crate::ids::{FrameIndex, Slot};
+
+/// Links of participants, by sender.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Links {
+    begin: Vec<u32>,
+    /// Receivers' places.
+    pub(crate) receivers: Vec<Slot>,
+    /// Receivers' numbers, for draws.
+    pub(crate) ids: Vec<u32>,
+    pub(crate) links: Vec<PairLink>,
+}
+
+impl Links {
+    /// Where the links of a sender are.
+    pub(crate) fn range(&self, sender: Slot) -> std::ops::Range<usize> {
+        match (
+            self.begin.get(sender.index()),
+            self.begin.get(sender.index() + 1),
+        ) {
+            (Some(&a), Some(&b)) => a as usize..b as usize,
+            _ => 0..0,
+        }
+    }
+
+    /// Keeps the links for which `keep(sender, receiver)` holds.
+    pub(super) fn retain(&mut self, keep: impl Fn(Slot, Slot) -> bool) {
+        let (mut from, mut to) = (0, 0);
+        for place in 1..self.begin.len() {
+            let end = self.begin[place] as usize;
+            for at in from..end {
+                if keep(Slot(place as u32 - 1), self.receivers[at]) {
+                    self.receivers[to] = self.receivers[at];
+                    self.ids[to] = self.ids[at];
+                    self.links[to] = self.links[at];
+                    to += 1;
+                }
+            }
+            self.begin[place] = to as u32;
+            from = end;
+        }
+        self.receivers.truncate(to);
+        self.ids.truncate(to);
+        self.links.truncate(to);
+    }
+}
+
+/// Working memory for links, and the fading of pairs.
+#[derive(Debug, Default)]
+pub(super) struct Ears {
+    scratch: sight::Scratch,
+    /// By unordered pair.
+    fading: PairMemory,
+    onward: Vec<sight::Link>,
+    linked: Vec<bool>,
+    pairs: Vec<(Slot, Slot, PairLink)>,
+    next: Vec<u32>,
+    turned: Vec<(Slot, PairLink)>,
+    present: Vec<u64>,
+    by_place: Vec<PairLink>,
+}
+
+impl Scene<'_> {
+    /// Links between participants are found anew.
+    pub(super) fn link(&self, links: &mut Links, ears: &mut Ears) {
+        let channel = &self.prepared.channel;
+        let ranges = channel.parameters();
+        let draws = FadingDraws::new(self.seed, u64::from(self.step.0));
+        ears.pairs.clear();
+        ears.linked.clear();
+        let linked = self.road.present().iter();
+        ears.linked
+            .extend(linked.map(|&slot| self.road.participates(slot)));
+        let last_update = self.step.before(self.prepared.timeline.beacon);
+        ears.fading.begin(self.step, last_update, self.road.size());
+        for &slot in self.road.participants() {
+            let Some(at) = self.road.index(slot) else {
+                continue;
+            };
+            self.observed.links_onward_among(
+                at.0,
+                &ears.linked,
+                &mut ears.scratch,
+                &mut ears.onward,
+            );
+            let vehicle = &self.road.frame.vehicles[at.index()];
+            ears.fading.visit(Vehicle {
+                place: slot,
+                id: vehicle.id.0,
+            });
+            for link in &ears.onward {
+                let other = self.road.at(FrameIndex(link.other));
+                let peer = &self.road.frame.vehicles[link.other as usize];
+                let offset = vehicle.position - peer.position;
+                let antennas = [vehicle.body.height, peer.body.height];
+                let dz = antennas[0] - antennas[1];
+                let distance = (offset.dot(offset) + dz * dz).sqrt();
+                let (state, case) = match link.state {
+                    sight::LinkState::Clear => (LinkState::Los, None),
+                    sight::LinkState::Vehicle { tallest } => (
+                        LinkState::NlosV {
+                            blocker_height_m: tallest,
+                        },
+                        Some(Blockage::of(antennas, tallest)),
+                    ),
+                    sight::LinkState::Building => (LinkState::Nlos, None),
+                };
+                if distance > ranges.range_m(state.kind()) {
+                    continue;
+                }
+                let mean = match state {
+                    LinkState::Nlos => None,
+                    _ => self.prepared.mean_errors.of(case, distance),
+                };
+                let pair = match mean {
+                    Some(error) => PairLink::new(distance, 1.0 - error),
+                    None => {
+                        let id = peer.id.0;
+                        let fading = ears.fading.of(Vehicle { place: other, id });
+                        // The order of the ends must not change from update to update.
+                        let (offset, antennas) = if vehicle.id < peer.id {
+                            (offset, antennas)
+                        } else {
+                            (offset * -1.0, [antennas[1], antennas[0]])
+                        };
+                        let geometry = LinkGeometry {
+                            offset_m: [offset.x, offset.y],
+                            antennas_m: antennas,
+                            state,
+                        };
+                        channel.update(fading, &draws, [vehicle.id.0, id], &geometry)
+                    }
+                };
+                if pair.success > 0.0 {
+                    ears.pairs.push((slot, other, pair));
+                }
+            }
+        }
+        self.tabulate(links, ears);
+    }
+
+    /// Lists the pairs at both ends, each sender's receivers by ascending place. Pairs come by ascending first end.
+    fn tabulate(&self, links: &mut Links, ears: &mut Ears) {
+        let Ears {
+            pairs,
+            next,
+            turned,
+            present,
+            by_place,
+            ..
+        } = ears;
+        let size = self.road.size();
+        // Each pair at its second end.
+        next.clear();
+        next.resize(size + 1, 0);
+        for &(_, b, _) in pairs.iter() {
+            next[b.index() + 1] += 1;
+        }
+        for slot in 0..size {
+            next[slot + 1] += next[slot];
+        }
+        turned.resize(pairs.len(), (Slot(0), PairLink::LOST));
+        for &(a, b, link) in pairs.iter() {
+            let place = &mut next[b.index()];
+            turned[*place as usize] = (a, link);
+            *place += 1;
+        }
+        // A row is sorted by marking its receivers: all of that stays in the nearest cache.
+        present.resize(size.div_ceil(64), 0);
+        by_place.resize(size, PairLink::LOST);
+        links.begin.clear();
+        links.begin.push(0);
+        links.receivers.clear();
+        links.ids.clear();
+        links.links.clear();
+        let (mut first, mut back) = (0, 0);
+        for (row, &end) in next[..size].iter().enumerate() {
+            let (mut low, mut high) = (usize::MAX, 0);
+            let mut mark = |other: Slot, link: PairLink| {
+                let word = other.index() / 64;
+                by_place[other.index()] = link;
+                present[word] |= 1 << (other.0 % 64);
+                low = low.min(word);
+                high = high.max(word + 1);
+            };
+            for &(other, link) in &turned[back..end as usize] {
+                mark(other, link);
+            }
+            back = end as usize;
+            while let Some(&(_, other, link)) =
+                pairs.get(first).filter(|&&(a, ..)| a.index() == row)
+            {
+                mark(other, link);
+                first += 1;
+            }
+            // Where nothing is marked, nothing is taken.
+            for (word, set) in present.iter_mut().enumerate().take(high).skip(low) {
+                let mut set = std::mem::take(set);
+                while set != 0 {
+                    let other = Slot((word * 64) as u32 + set.trailing_zeros());
+                    set &= set - 1;
+                    links.receivers.push(other);
+                    links.ids.push(self.road.id(other));
+                    links.links.push(by_place[other.index()]);
+                }
+            }
+            links.begin.push(links.receivers.len() as u32);
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! What all arms of a seed share, step by step: who is on the road, who sees what, who can hear whom, what matters to whom. None
+//! of it depends on who transmits.
+
+mod links;
+mod lists;
+mod pair_memory;
+mod road;
+mod scene;
+mod sight;
+mod slots;
+mod stamps;
+
+use std::thread;
+use std::time::Instant as Clock;
+
+use covey_protocol::messages::{Confidence, ObjectState};
+use covey_protocol::{AgentId, Instant, ObjectId};
+use covey_world::paths::{self, RelevantPairs};
+
+use crate::cpu::thread_cpu_s;
+use crate::ids::{Slot, Step, TileNumber};
+use crate::prepared::Prepared;
+
+pub(crate) use links::Links;
+pub(crate) use road::{Moment, Road};
+pub(crate) use sight::Sights;
+pub(crate) use stamps::{Matrix, Stamp, Time, rebase};
+
+/// What is wanted of a world.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wanted {
+    /// Cells that participants see.
+    pub(crate) cells: bool,
+    /// Sight and links; without them only the load of beacons means anything.
+    pub(crate) views: bool,
+    /// d_min, in metres.
+    pub(crate) margin_m: f64,
+    /// Threads that may work on it.
+    pub(crate) threads: usize,
+}
+
+/// Where the time of a world went, in seconds.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Spent {
+    pub(crate) traffic_s: f64,
+    pub(crate) sight_s: f64,
+    pub(crate) links_s: f64,
+    pub(crate) paths_s: f64,
+    /// CPU time of threads other than the caller's.
+    pub(crate) helpers_cpu_s: f64,
+}
+
+/// What matters to whom: the evaluator's, which no participant may see.
+#[derive(Debug)]
+struct Relevance {
+    rule: paths::Relevance,
+    pairs: RelevantPairs,
+}
+
+/// The world of a seed.
+#[derive(Debug)]
+pub(crate) struct World<'p> {
+    pub(crate) prepared: &'p Prepared,
+    pub(crate) seed: u64,
+    pub(crate) time: Time,
+    pub(crate) road: Road,
+    pub(crate) sights: Sights,
+    pub(crate) links: Links,
+    relevance: Relevance,
+    wanted: Wanted,
+    ears: links::Ears,
+    pub(crate) spent: Spent,
+}
+
+impl<'p> World<'p> {
+    pub(crate) fn new(prepared: &'p Prepared, seed: u64, wanted: Wanted) -> Self {
+        let scenario = &prepared.scenario;
+        let mut relevance = scenario.evaluation.relevance(&scenario.protocol);
+        relevance.margin = wanted.margin_m;
+        Self {
+            prepared,
+            seed,
+            time: Time::default(),
+            road: Road::default(),
+            sights: Sights::new(wanted.cells),
+            links: Links::default(),
+            relevance: Relevance {
+                rule: paths::Relevance::new(
+                    prepared.predictor.clone(),
+                    prepared.conflicts.clone(),
+                    relevance,
+                ),
+                pairs: RelevantPairs::new(),
+            },
+            wanted,
+            ears: links::Ears::default(),
+            spent: Spent::default(),
+        }
+    }
+
+    /// The present step.
+    #[inline]
+    pub(crate) fn step(&self) -> Step {
+        self.time.step
+    }
+
+    /// The present.
+    pub(crate) fn now(&self) -> Instant {
+        Time::instant(self.time.step)
+    }
+
+    /// How old a stamp is, in steps; none where it stands for never.
+    #[inline]
+    pub(crate) fn age(&self, stamp: Stamp) -> Option<u32> {
+        (stamp > 0).then(|| self.time.step.since(self.time.step_of(stamp)))
+    }
+
+    /// A vehicle's present state.
+    #[inline]
+    pub(crate) fn here(&self, slot: Slot) -> &Moment {
+        self.road.moment(slot, self.time.step)
+    }
+
+    /// The agent at a place.
+    #[inline]
+    pub(crate) fn agent(&self, slot: Slot) -> AgentId {
+        self.road.agent(slot)
+    }
+
+    /// The tile in which a place's vehicle really is.
+    #[inline]
+    pub(crate) fn tile(&self, slot: Slot) -> TileNumber {
+        self.road.tile(slot)
+    }
+
+    /// Who matters to whom in this cycle, where it was asked for.
+    pub(crate) fn relevant(&self) -> &RelevantPairs {
+        &self.relevance.pairs
+    }
+
+    /// Steps into the cycle.
+    pub(crate) fn phase(&self) -> u32 {
+        self.time.step.0 % self.prepared.timeline.cycle
+    }
+
+    /// The number of the present cycle.
+    pub(crate) fn cycle(&self) -> u32 {
+        self.time.step.0 / self.prepared.timeline.cycle
+    }
+
+    /// This step is that of the hosts' decision and of the metric.
+    pub(crate) fn is_decision(&self) -> bool {
+        self.phase() == self.prepared.timeline.decision
+    }
+
+    /// Sensors look at this step.
+    pub(crate) fn is_sensing(&self) -> bool {
+        let interval = self.prepared.timeline.beacon;
+        self.time.step.0.is_multiple_of(interval)
+    }
+
+    /// Takes in the frame of the next step, which the caller put into `self.road.frame`. With `evaluate`, who matters to whom is
+    /// found; without `everyone_looks`, only participants look. Gives whether stamps have a new origin: all that are kept
+    /// elsewhere must then be moved by [`rebase`].
+    pub(crate) fn advance(&mut self, step: Step, evaluate: bool, everyone_looks: bool) -> bool {
+        let rebased = self.time.go_to(step);
+        if rebased {
+            self.sights.rebase();
+        }
+        self.road.place(self.prepared, self.seed, step);
+        self.sights.everyone_looks = everyone_looks;
+        self.sights.begin(self.road.size(), self.road.left());
+        if !self.road.left().is_empty() && !self.is_sensing() {
+            self.forget_left();
+        }
+        if self.is_sensing() && self.wanted.views {
+            self.look();
+        }
+        if evaluate && self.is_decision() {
+            let clock = Clock::now();
+            let Relevance { rule, pairs } = &mut self.relevance;
+            rule.step(&self.road.frame, pairs);
+            self.spent.paths_s += clock.elapsed().as_secs_f64();
+        }
+        rebased
+    }
+
+    /// Takes who left out of what was last sensed and linked, before others get their places. Where sensors look in this
+    /// step all of it is found anew.
+    fn forget_left(&mut self) {
+        let mut gone = vec![false; self.road.size()];
+        for slot in self.road.left() {
+            gone[slot.index()] = true;
+        }
+        let stays = |slot: Slot| !gone[slot.index()];
+        self.sights
+            .seen
+            .retain(|observer, &object| stays(observer) && stays(object));
+        self.sights.cells.retain(|observer, _| stays(observer));
+        self.links
+            .retain(|sender, receiver| stays(sender) && stays(receiver));
+    }
+
+    /// Sensors look and links are found anew: side by side where there is a thread to spare.
+    fn look(&mut self) {
+        let stamp = self.time.stamp(self.time.step);
+        let scene = scene::Scene {
+            prepared: self.prepared,
+            seed: self.seed,
+            step: self.time.step,
+            observed: self.prepared.sight.observe(&self.road.frame.vehicles),
+            road: &self.road,
+        };
+        let (sights, links, ears) = (&mut self.sights, &mut self.links, &mut self.ears);
+        let mut sense = || {
+            let clock = Clock::now();
+            sights.look(&scene, stamp);
+            clock.elapsed().as_secs_f64()
+        };
+        let mut link = || {
+            let clock = Clock::now();
+            scene.link(links, ears);
+            clock.elapsed().as_secs_f64()
+        };
+        if self.wanted.threads > 1 {
+            thread::scope(|scope| {
+                let helper = scope.spawn(|| (link(), thread_cpu_s()));
+                self.spent.sight_s += sense();
+                let (links_s, cpu_s) = helper
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                self.spent.links_s += links_s;
+                self.spent.helpers_cpu_s += cpu_s;
+            });
+        } else {
+            self.spent.sight_s += sense();
+            self.spent.links_s += link();
+        }
+    }
+
+    /// Participants that may have been within a radius of a place at some time of so many seconds, itself not included.
+    pub(crate) fn around(
+        &self,
+        slot: Slot,
+        radius_m: f64,
+        seconds: f64,
+    ) -> impl Iterator<Item = Slot> + '_ {
+        let speeds = self.road.frame.vehicles.iter().map(|v| v.speed);
+        let fastest = speeds.fold(0.0, f64::max);
+        // A vehicle may have been a little faster than the fastest is now.
+        let reach = radius_m + 2.0 * (fastest + 15.0) * seconds;
+        let here = self.here(slot).truth();
+        let participants = self.road.participants().iter().copied();
+        participants
+            .filter(move |&other| other != slot && self.here(other).truth().distance(here) <= reach)
+    }
+
+    /// An object as it was at a step; its position is exact.
+    fn object(&self, slot: Slot, step: Step) -> ObjectState {
+        let moment = self.road.moment(slot, step);
+        let state = &moment.state;
+        ObjectState {
+            id: ObjectId(u64::from(self.road.id(slot))),
+            position: moment.truth(),
+            velocity: state.velocity(),
+            size: state.size,
+            sensed_at: Time::instant(step),
+            confidence: Confidence::FULL,
+        }
+    }
+
+    /// An object as somebody sensed it at the newest sensing.
+    pub(crate) fn perceived(&self, observer: Slot, object: Slot) -> ObjectState {
+        let step = self.sights.step;
+        let state = self.object(object, step);
+        let errors = &self.prepared.scenario.errors;
+        if errors.are_none() {
+            return state;
+        }
+        let ids = [self.road.id(observer), self.road.id(object)];
+        let own = self.road.moment(observer, step).error;
+        ObjectState {
+            position: errors.perceived(self.seed, ids, step.0, own, state.position),
+            ..state
+        }
+    }
+
+    /// Bytes that a tile carries in a cycle.
+    pub(crate) fn cycle_capacity(&self) -> f64 {
+        let p = &self.prepared.scenario.protocol;
+        p.capacity_bytes_per_s * p.cycle_s
+    }
+}
