@@ -129,12 +129,12 @@ fn the_schema_refuses_what_the_program_refuses() {
             "set `protocol.capacity_bytes_per_s`",
         ),
         ("traffic.car.accel = 3.0", "missing field"),
-        ("sizes = \"huge\"", "unknown variant `huge`"),
+        ("sizes = \"huge\"", "found \"huge\", expected \"tr103562\""),
         (
             "evaluation.sample_one_in = 0",
             "evaluation.sample_one_in: found 0",
         ),
-        ("protocol.novelty = 1", "invalid type"),
+        ("protocol.novelty = 1", "found 1, expected true or false"),
         ("demand.target = 1.5", "demand.target: found 1.5"),
     ] {
         let text = format!("map.net = \"a.net.xml\"\n{line}\n");

@@ -641,7 +641,7 @@ mod tests {
         );
         check(
             "seeds = [1]\n[[variant]]\nname = \"x\"\nset.sizes = \"huge\"",
-            "variant `x`: sizes: unknown variant `huge`",
+            "variant `x`: sizes: found \"huge\", expected \"tr103562\"",
         );
         check("seeds = \"0..=2000000\"", "at most 1000000 seeds");
     }

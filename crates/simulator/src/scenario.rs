@@ -210,7 +210,7 @@ impl Scenario {
             problem: error.to_string().trim_end().to_string(),
         };
         let document = DeTable::parse(text).map_err(parse)?;
-        if let Some(wrong) = keys::first_wrong(document.get_ref()) {
+        if let Some(wrong) = keys::first_wrong(text, document.get_ref()) {
             return Err(ScenarioError::Key {
                 file: name.to_string(),
                 line: wrong.line(text),

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use covey_parameters::ranges::any;
 use covey_parameters::{Field, Kind, Value, nearest, unknown_field};
-use toml::de::DeTable;
+use toml::de::{DeTable, DeValue};
 
 use super::{Readings, TAKEN};
 use crate::calibrated::Calibrated;
@@ -202,14 +203,20 @@ pub fn line(text: &str, at: usize) -> usize {
     1 + text.bytes().take(at).filter(|&byte| byte == b'\n').count()
 }
 
-/// The first key that a scenario does not have, or name that is none to choose.
-pub(super) fn first_wrong(table: &DeTable<'_>) -> Option<Wrong> {
+/// The first key that a scenario does not have, or value that is none for its key.
+pub(super) fn first_wrong(text: &str, table: &DeTable<'_>) -> Option<Wrong> {
     let mut all = Vec::new();
-    find_wrong("", table, fields(), &mut all);
+    find_wrong(text, "", table, fields(), &mut all);
     all.into_iter().min_by_key(|wrong| wrong.at)
 }
 
-fn find_wrong(group: &str, table: &DeTable<'_>, fields: &'static [Field], all: &mut Vec<Wrong>) {
+fn find_wrong(
+    text: &str,
+    group: &str,
+    table: &DeTable<'_>,
+    fields: &'static [Field],
+    all: &mut Vec<Wrong>,
+) {
     for (key, value) in table {
         let name: &str = key.get_ref();
         let field = match look_up(group, name, fields) {
@@ -223,25 +230,49 @@ fn find_wrong(group: &str, table: &DeTable<'_>, fields: &'static [Field], all: &
             }
         };
         let full = join(group, name);
-        let choices = field.kind.choices();
-        if let Some(inner) = value.get_ref().as_table() {
-            if !field.kind.fields().is_empty() {
-                find_wrong(&full, inner, field.kind.fields(), all);
-            }
-        } else if let Some(found) = value.get_ref().as_str()
-            && !choices.is_empty()
-            && !choices.iter().any(|choice| choice.name == found)
-        {
-            let names: Vec<&str> = choices.iter().map(|choice| choice.name).collect();
+        if let Some(expected) = misfit(field, value.get_ref()) {
+            let found = text.get(value.span()).unwrap_or_default();
             all.push(Wrong {
                 at: value.span().start,
-                problem: format!(
-                    "{full}: unknown variant `{found}`, expected `{}`",
-                    names.join("`, `")
-                ),
+                problem: format!("{full}: found {found}, expected {expected}"),
             });
+        } else if let Some(inner) = value.get_ref().as_table() {
+            find_wrong(text, &full, inner, field.kind.fields(), all);
         }
     }
+}
+
+/// What the value of a parameter may be, where `value` is of another kind or is no name to choose.
+fn misfit(field: &Field, value: &DeValue<'_>) -> Option<String> {
+    let choices = field.kind.choices();
+    let fits = match (field.kind, value) {
+        (Kind::Number, DeValue::Integer(_) | DeValue::Float(_))
+        | (Kind::Switch, DeValue::Boolean(_))
+        | (Kind::Text, DeValue::String(_))
+        | (Kind::List(_), DeValue::Array(_))
+        | (Kind::Group(_) | Kind::Either(..), DeValue::Table(_)) => true,
+        (Kind::Whole, DeValue::Integer(number)) => !number.as_str().starts_with('-'),
+        (Kind::Choice(_) | Kind::Either(..), DeValue::String(name)) => {
+            choices.iter().any(|choice| choice.name == name)
+        }
+        _ => false,
+    };
+    if fits {
+        return None;
+    }
+    Some(match field.kind {
+        Kind::Number => field.expected(),
+        Kind::Whole if field.range == any() => "a whole number from 0 on".to_string(),
+        Kind::Whole => format!("a whole number, {}", field.expected()),
+        Kind::Switch => "true or false".to_string(),
+        Kind::Text => "text in quotes".to_string(),
+        Kind::List(_) => "a list in brackets".to_string(),
+        Kind::Group(_) => "a section of keys".to_string(),
+        Kind::Choice(_) | Kind::Either(..) => {
+            let names: Vec<&str> = choices.iter().map(|choice| choice.name).collect();
+            format!("\"{}\"", names.join("\", \""))
+        }
+    })
 }
 
 #[cfg(test)]
@@ -351,11 +382,41 @@ mod tests {
         );
         assert_eq!(
             error("map.net = \"a\"\nsizes = \"huge\"\n"),
-            "x.toml: line 2: sizes: unknown variant `huge`, expected `tr103562`, `uper`"
+            "x.toml: line 2: sizes: found \"huge\", expected \"tr103562\", \"uper\""
         );
         assert!(
-            error("map.net = \"a\"\nchannel.collision = \"s3-23dbm\"\n").contains("`s2-23dbm`")
+            error("map.net = \"a\"\nchannel.collision = \"s3-23dbm\"\n").contains("\"s2-23dbm\"")
         );
+        for (line, problem) in [
+            (
+                "protocol.n_max = -1",
+                "protocol.n_max: found -1, expected a whole number from 0 on",
+            ),
+            (
+                "protocol.report_window = 1.5",
+                "protocol.report_window: found 1.5, expected a whole number, 1 to 32 cycles",
+            ),
+            (
+                "protocol.target = \"x\"",
+                "protocol.target: found \"x\", expected above 0 and at most 1 (a share of capacity)",
+            ),
+            (
+                "protocol.novelty = 1",
+                "protocol.novelty: found 1, expected true or false",
+            ),
+            (
+                "protocol = 1",
+                "protocol: found 1, expected a section of keys",
+            ),
+            ("name = 3", "name: found 3, expected text in quotes"),
+            (
+                "unequipped = 3",
+                "unequipped: found 3, expected a list in brackets",
+            ),
+        ] {
+            let text = format!("map.net = \"a\"\n{line}\n");
+            assert_eq!(error(&text), format!("x.toml: line 2: {problem}"));
+        }
         assert_eq!(
             error("map.net = \"a\"\ndemand.sensor_range_m = 100.0\n"),
             "x.toml: line 2: `demand.sensor_range_m` is no key of a scenario: set `sensing.range_m`, which it is taken from"
