@@ -396,9 +396,14 @@ mod tests {
             error("channel.capacity_bytes_per_s", 1e5.into())
                 .contains("set `protocol.capacity_bytes_per_s`")
         );
-        assert!(error("protocol.target", "much".into()).contains("invalid type"));
+        assert!(
+            error("protocol.target", "much".into())
+                .contains("protocol.target: found \"much\", expected above 0 and at most 1")
+        );
         assert!(error("penetration", 0.0.into()).contains("penetration: found 0"));
-        assert!(error("penetration.x", 0.1.into()).contains("invalid type: map"));
+        assert!(
+            error("penetration.x", 0.1.into()).contains("penetration: found a section of keys")
+        );
         assert!(error("map.net", "x".into()).contains("cannot be changed"));
         assert_eq!(
             world(&[("protocol.target", 0.2.into())])

@@ -231,7 +231,11 @@ fn find_wrong(
         };
         let full = join(group, name);
         if let Some(expected) = misfit(field, value.get_ref()) {
-            let found = text.get(value.span()).unwrap_or_default();
+            let found = match value.get_ref() {
+                DeValue::Table(_) => "a section of keys",
+                DeValue::Array(_) => "a list",
+                _ => text.get(value.span()).unwrap_or_default(),
+            };
             all.push(Wrong {
                 at: value.span().start,
                 problem: format!("{full}: found {found}, expected {expected}"),
@@ -409,6 +413,14 @@ mod tests {
                 "protocol: found 1, expected a section of keys",
             ),
             ("name = 3", "name: found 3, expected text in quotes"),
+            (
+                "penetration.x = 3",
+                "penetration: found a section of keys, expected above 0 and at most 1 (a share of vehicles)",
+            ),
+            (
+                "name = [\"a\",\n \"b\"]",
+                "name: found a list, expected text in quotes",
+            ),
             (
                 "unequipped = 3",
                 "unequipped: found 3, expected a list in brackets",
