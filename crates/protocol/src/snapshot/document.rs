@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::reading::{
-    Checked, Shape, fail, not_negative, object, objects, positive, rows, share, some,
+    Checked, Shape, fail, not_negative, object, objects, positive, rows, shapes, share, some,
     some_not_negative, some_rows, some_share,
 };
 use super::{Agent, SNAPSHOT_SCHEMA, Snapshot};
@@ -122,28 +122,13 @@ struct RiskRow(
     #[serde(deserialize_with = "not_negative")] f64,
 );
 
-impl Shape for Document {
-    const EXPECTED: &'static str = "a snapshot {…}";
-}
-
-impl Shape for ParametersPart {
-    const EXPECTED: &'static str = "parameters {…}";
-}
-
-impl Shape for AgentPart {
-    const EXPECTED: &'static str = "an agent {…}";
-}
-
-impl Shape for CellRow {
-    const EXPECTED: &'static str = "a cell [ix, iy]";
-}
-
-impl Shape for MapRow {
-    const EXPECTED: &'static str = "an entry [ix, iy, m]";
-}
-
-impl Shape for RiskRow {
-    const EXPECTED: &'static str = "an entry [ix, iy, rho, deadline_s]";
+shapes! {
+    Document = "a snapshot {…}",
+    ParametersPart = "parameters {…}",
+    AgentPart = "an agent {…}",
+    CellRow = "a cell [ix, iy]",
+    MapRow = "an entry [ix, iy, m]",
+    RiskRow = "an entry [ix, iy, rho, deadline_s]",
 }
 
 impl TryFrom<Cow<'_, str>> for AgentRole {

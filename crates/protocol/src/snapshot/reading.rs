@@ -55,6 +55,16 @@ pub(crate) trait Shape {
     const EXPECTED: &'static str;
 }
 
+/// Says of types what is expected where they are read.
+macro_rules! shapes {
+    ($($type:ty = $expected:literal,)+) => {
+        $(impl Shape for $type {
+            const EXPECTED: &'static str = $expected;
+        })+
+    };
+}
+pub(crate) use shapes;
+
 /// What every document begins with.
 #[derive(serde::Deserialize)]
 struct Head {

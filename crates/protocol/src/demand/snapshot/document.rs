@@ -13,8 +13,8 @@ use crate::ids::{AgentId, ObjectId};
 use crate::link::{BINS, LinkQuality};
 use crate::select::{DemandCandidate, DemandListener, DemandProblem, Need, Object};
 use crate::snapshot::reading::{
-    Checked, Shape, fail, not_negative, not_negative_or_null, object, objects, row, rows, share,
-    shares,
+    Checked, Shape, fail, not_negative, not_negative_or_null, object, objects, row, rows, shapes,
+    share, shares,
 };
 
 /// A snapshot, as written.
@@ -110,36 +110,15 @@ struct NeedRow(
 #[serde(expecting = "a view [object, chance]")]
 struct ViewRow(u64, #[serde(deserialize_with = "share")] f64);
 
-impl Shape for Document {
-    const EXPECTED: &'static str = "a snapshot {…}";
-}
-
-impl Shape for PlacePart {
-    const EXPECTED: &'static str = "an id and a position {…}";
-}
-
-impl Shape for ParametersPart {
-    const EXPECTED: &'static str = "parameters {…}";
-}
-
-impl Shape for ObjectPart {
-    const EXPECTED: &'static str = "an object {…}";
-}
-
-impl Shape for CandidatePart {
-    const EXPECTED: &'static str = "a candidate {…}";
-}
-
-impl Shape for PositionRow {
-    const EXPECTED: &'static str = "a position [x, y]";
-}
-
-impl Shape for NeedRow {
-    const EXPECTED: &'static str = "a need [listener, object, now, next]";
-}
-
-impl Shape for ViewRow {
-    const EXPECTED: &'static str = "a view [object, chance]";
+shapes! {
+    Document = "a snapshot {…}",
+    PlacePart = "an id and a position {…}",
+    ParametersPart = "parameters {…}",
+    ObjectPart = "an object {…}",
+    CandidatePart = "a candidate {…}",
+    PositionRow = "a position [x, y]",
+    NeedRow = "a need [listener, object, now, next]",
+    ViewRow = "a view [object, chance]",
 }
 
 impl PositionRow {
