@@ -1,4 +1,4 @@
-//! `covey calibrate`: capacity and d_min of a scenario, by what the letter says of them.
+//! `covey calibrate`: d_min of a scenario, by what the letter says of its effect.
 
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -11,11 +11,11 @@ use covey_traffic::builtin::Builtin;
 
 use crate::failure::{Failure, note, print, write_atomically};
 
-/// Fix a scenario's capacity and d_min on calibration seeds
+/// Fix a scenario's d_min on calibration seeds
 ///
-/// On ten seeds that are never evaluated it finds the capacity with which mandatory beacons alone occupy 0.64 of a tile on
-/// average, then the margin d_min with which the deficit without cooperation is 5.8 %, and reports what the letter's rule gives
-/// for the hysteresis x. Capacity and margin go into the scenario file, as the table "calibrated".
+/// On ten seeds that are never evaluated it finds the margin d_min with which the deficit without cooperation is 5.8 %, and
+/// reports how much of the capacity beacons alone occupy (0.64 in the letter) and what the letter's rule gives for the hysteresis
+/// x; neither takes effect. All three go into the scenario file, as the table "calibrated".
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     covey calibrate scenarios/tamagawa/scenario.toml\n  \
@@ -67,36 +67,24 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         quiet: arguments.quiet,
     };
 
-    let mut prepared = Prepared::new(&scenario).map_err(|error| bad(&error))?;
-    let traffic = |prepared: &Prepared, seed| {
-        Builtin::new(&prepared.map.network, &prepared.scenario.traffic, seed)
-            .map_err(|error| RunError::Traffic(error.to_string()))
-    };
-    let loads = jobs.each("beacon load", |seed| {
-        calibrate::beacon_load(&prepared, &mut traffic(&prepared, seed)?, seed, &options)
+    for word in &scenario.words {
+        note(&format!("{}: {word}", file.display()));
+    }
+    let prepared = Prepared::new(&scenario).map_err(|error| bad(&error))?;
+    let parts = jobs.each("calibration", |seed| {
+        let mut traffic = Builtin::new(&prepared.map.network, &prepared.scenario.traffic, seed)
+            .map_err(|error| RunError::Traffic(error.to_string()))?;
+        calibrate::seed(&prepared, &mut traffic, seed, &options)
     })?;
-    let capacity = calibrate::capacity(&prepared, &loads)
-        .ok_or_else(|| Failure::Input("there is no participant to calibrate with".to_string()))?;
-    prepared = {
-        let mut scenario = scenario.clone();
-        scenario.protocol.capacity_bytes_per_s = capacity;
-        Prepared::with_map(&scenario, prepared.map).map_err(|error| bad(&error))?
-    };
-    let used = scenario.protocol.capacity_bytes_per_s;
-    let (sum, count) = loads
-        .iter()
-        .fold((0.0, 0), |(s, c), load| (s + load.sum, c + load.count));
-    let occupancy = sum / count as f64 * used / capacity;
-    let parts = jobs.each("deficit without cooperation", |seed| {
-        calibrate::margins(&prepared, &mut traffic(&prepared, seed)?, seed, &options)
+    let calibrated = calibrate::conclude(&seeds, &parts).ok_or_else(|| {
+        Failure::Input(format!(
+            "{}: nobody takes part or nothing is relevant, so there is nothing to calibrate with",
+            file.display()
+        ))
     })?;
-    let calibrated =
-        calibrate::conclude(&prepared, &seeds, occupancy, &parts).ok_or_else(|| {
-            Failure::Input("there is no relevant object to calibrate with".to_string())
-        })?;
     let block = block(&calibrated)?;
     print(&block)?;
-    if (calibrated.cam_only_deficit - calibrate::CAM_ONLY_DEFICIT).abs() > 0.002 {
+    if (calibrated.cam_only_deficit - calibrate::CAM_ONLY_DEFICIT).abs() > calibrate::TOLERANCE {
         note("no margin up to 60 m gives a deficit of 5.8 %; the nearest was taken");
     }
     if arguments.dry_run {

@@ -453,6 +453,7 @@ impl From<&FusedState> for FusedLine {
                 Content::SilentOnly => "silent-only",
                 Content::Demanded => "demanded",
                 Content::Requested => "requested",
+                Content::Included => "included",
             },
             full: fused.full,
             contributors: fused.contributors.clone(),

@@ -45,7 +45,7 @@ fn it_writes_one_table_however_often_and_the_scenario_takes_effect() {
     assert!(written.starts_with(before.trim_end()), "{written}");
     assert!(written.ends_with(&first), "{written}");
 
-    // With the capacity found, beacons occupy what they should; so nothing changes the second time, nor with other threads.
+    // Nothing changes the second time, nor with other threads.
     let second = fine(calibrate(&file, &["--jobs", "1"]));
     assert_eq!(std::fs::read_to_string(&file).unwrap(), written);
     assert_eq!(first, second);
@@ -53,7 +53,9 @@ fn it_writes_one_table_however_often_and_the_scenario_takes_effect() {
         let line = first.lines().find(|line| line.starts_with(key)).unwrap();
         line.split(" = ").nth(1).unwrap().parse().unwrap()
     };
-    assert!((value("beacon_occupancy") - 0.64).abs() < 0.001, "{first}");
+    assert!(!first.contains("capacity"), "{first}");
+    assert!((0.0..0.1).contains(&value("beacon_occupancy")), "{first}");
+    assert!((0.0..=60.0).contains(&value("margin_m")), "{first}");
 }
 
 #[test]
@@ -65,7 +67,7 @@ fn what_cannot_be_calibrated_is_explained() {
         assert!(said.stderr.contains(hint), "{said:?}");
     };
     let text = std::fs::read_to_string(&file).unwrap();
-    let other = "[calibrated]\ncapacity_bytes_per_s = 1e5\nmargin_m = 7.0\nseeds = []\nbeacon_occupancy = 0.64\n\
+    let other = "[calibrated]\nmargin_m = 7.0\nseeds = []\nbeacon_occupancy = 0.64\n\
                  cam_only_deficit = 0.058\nhysteresis_by_rule = 0.25\n";
     std::fs::write(&file, format!("{text}\n{other}")).unwrap();
     refused(&[], "remove it first");

@@ -135,7 +135,7 @@ pub(crate) struct FusedStateExtension {
     pub(crate) unchanged_age: u16,
     #[rasn(value("0..=65535"))]
     pub(crate) lease: u16,
-    #[rasn(value("0..=3"))]
+    #[rasn(value("0..=4"))]
     pub(crate) content: u8,
     pub(crate) full: bool,
     #[rasn(size("0..=255"))]

@@ -56,11 +56,12 @@ pub struct FusedState {
 }
 
 /// The numbers of the content rules are their places in this list.
-const CONTENTS: [Content; 4] = [
+const CONTENTS: [Content; 5] = [
     Content::AllVisible,
     Content::SilentOnly,
     Content::Demanded,
     Content::Requested,
+    Content::Included,
 ];
 
 fn content_number(content: Content) -> u8 {
@@ -69,6 +70,7 @@ fn content_number(content: Content) -> u8 {
         Content::SilentOnly => 1,
         Content::Demanded => 2,
         Content::Requested => 3,
+        Content::Included => 4,
     }
 }
 
@@ -129,7 +131,10 @@ impl FusedState {
             cycle_age_ms: asn.cycle_age,
             unchanged_age_ms: asn.unchanged_age,
             lease_ms: asn.lease,
-            content: CONTENTS[usize::from(asn.content & 3)],
+            content: CONTENTS
+                .get(usize::from(asn.content))
+                .copied()
+                .unwrap_or_default(),
             full: asn.full,
             contributors: plain_ids(&asn.contributors),
             requested: plain_ids(&asn.requested),

@@ -39,9 +39,9 @@ const LIST_BITS: usize = 3;
 const CONTAINER_ID_BITS: usize = 4;
 /// Bytes of the originating vehicle container: extension, options, angle and its confidence, 23 bits.
 const VEHICLE_BYTES: usize = 3;
-/// Bits of the fused state without its lists: extension 1, tile 48, counters 96, price 24, times 48, content 2, flag 1, lengths
+/// Bits of the fused state without its lists: extension 1, tile 48, counters 96, price 24, times 48, content 3, flag 1, lengths
 /// three times 8 and twice 10.
-const FUSED_BITS: usize = 264;
+const FUSED_BITS: usize = 265;
 /// How many additions are known and which are there: 1 + 6 bits of count, 2 bits of map.
 const ADDITIONS_BITS: usize = 9;
 /// Bits of a CAM with a high-frequency container alone: header 48, time 16, options 3, basic container 132, choice 2, high-frequency

@@ -6,6 +6,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use crate::ids::{AgentId, ObjectId};
+use crate::inclusion::Inclusion;
 use crate::messages::{Broadcast, Content, ObjectState, Report};
 use crate::parameters::Parameters;
 use crate::role::Event;
@@ -18,7 +19,7 @@ const SENSOR_INFORMATION: Duration = Duration::from_millis(1_000);
 /// What the hosts ask for that a contributor serves.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Asked {
-    content: [bool; 4],
+    content: [bool; Content::COUNT],
     /// Objects that beacon and are asked for by name, by ascending id.
     pub requested: Vec<ObjectId>,
 }
@@ -29,7 +30,7 @@ impl Asked {
     pub fn new(contents: impl IntoIterator<Item = Content>, mut requested: Vec<ObjectId>) -> Self {
         requested.sort_unstable();
         requested.dedup();
-        let mut content = [false; 4];
+        let mut content = [false; Content::COUNT];
         for rule in contents {
             content[rule as usize] = true;
         }
@@ -40,6 +41,20 @@ impl Asked {
     #[must_use]
     pub fn for_content(&self, rule: Content) -> bool {
         self.content[rule as usize]
+    }
+
+    /// A host asks by another rule than `rule`.
+    pub(crate) fn wants_more_than(&self, rule: Content) -> bool {
+        let others = self.content.iter().enumerate();
+        let mut others = others.filter(|&(other, _)| other != rule as usize);
+        others.any(|(_, &asked)| asked)
+    }
+
+    /// A host asks by a rule that is no judgement of need, and so waits for a report even where there is nothing to say.
+    fn by_rule(&self) -> bool {
+        [Content::AllVisible, Content::SilentOnly, Content::Included]
+            .iter()
+            .any(|&rule| self.for_content(rule))
     }
 }
 
@@ -52,6 +67,10 @@ pub struct Contributor {
     soft_state: Duration,
     lease_limit: Duration,
     grants: SortedMap<AgentId, Grant>,
+    /// What it reported of late.
+    included: Inclusion,
+    /// Reports without objects are sent.
+    empty_reports: bool,
     /// When it last told of its sensors.
     sensors_at: Option<Instant>,
     reported_slot: Option<Instant>,
@@ -81,6 +100,8 @@ impl Contributor {
             // A host may ask for longer than usual, but nobody speaks for long on one word.
             lease_limit: lease.times(4),
             grants: SortedMap::default(),
+            included: Inclusion::default(),
+            empty_reports: parameters.empty_reports,
             sensors_at: None,
             reported_slot: None,
             events: VecDeque::new(),
@@ -153,12 +174,13 @@ impl Contributor {
         }
     }
 
-    /// The report that is due at `now`, once in a cycle: `choose` gives the objects for what hosts ask for. Nothing is sent
-    /// where nothing is left, save where a host asked for all that is visible.
+    /// The report that is due at `now`, once in a cycle: `choose` gives the objects for what hosts ask for, and is shown what was
+    /// reported of late. Where there is nothing to say, header and sensor information tell silence from loss; those who ask by
+    /// need know silence as an answer.
     pub fn report(
         &mut self,
         now: Instant,
-        choose: impl FnOnce(&Asked) -> Vec<ObjectState>,
+        choose: impl FnOnce(&Asked, &Inclusion) -> Vec<ObjectState>,
     ) -> Option<Report> {
         self.lapse(now);
         let slot = now.floor_to(self.cycle, self.phase);
@@ -179,13 +201,15 @@ impl Contributor {
                 .collect(),
         );
         self.reported_slot = Some(slot);
-        let objects = choose(&asked);
-        if objects.is_empty() && !asked.for_content(Content::AllVisible) {
+        let objects = choose(&asked, &self.included);
+        if objects.is_empty() && !(self.empty_reports && asked.by_rule()) {
             return None;
         }
-        let sensor_information = self
-            .sensors_at
-            .is_none_or(|at| now.since(at) >= SENSOR_INFORMATION);
+        self.included.note(now, &objects);
+        let sensor_information = objects.is_empty()
+            || self
+                .sensors_at
+                .is_none_or(|at| now.since(at) >= SENSOR_INFORMATION);
         if sensor_information {
             self.sensors_at = Some(now);
         }

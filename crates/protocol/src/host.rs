@@ -446,7 +446,7 @@ impl Host {
             && member.reports.at.is_none_or(|at| report.at > at)
         {
             member.reports.at = Some(report.at);
-            member.reports.objects = report.objects.len();
+            member.reports.objects.push(report.objects.len() as f64);
             let ids = &mut member.reports.ids;
             ids.clear();
             match &labelled {
@@ -565,8 +565,9 @@ impl Host {
                 let decoded = member.reports.at.is_some_and(|at| at >= cycle_start);
                 member.reports.history.push(0, decoded);
                 if decoded {
-                    member.reports.broadcast_bytes = Some(self.picture.fused.share(id));
-                    bytes += self.parameters.report_bytes(member.reports.objects as f64);
+                    let added = self.picture.fused.share(id);
+                    member.reports.broadcast_bytes.push(added);
+                    bytes += self.parameters.report_bytes(member.reports.objects.last());
                 }
             }
         }

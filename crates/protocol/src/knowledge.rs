@@ -21,6 +21,7 @@ use crate::demand::scene::{Body, NOMINAL, Scene};
 use crate::demand::{BodySizes, DemandOptions};
 use crate::grid::Position;
 use crate::ids::{AgentId, ObjectId};
+use crate::inclusion::Inclusion;
 use crate::link::LinkQuality;
 use crate::map::RoadMap;
 use crate::messages::{AgentState, Content, ObjectState};
@@ -102,17 +103,33 @@ pub struct Chooser {
 }
 
 impl Chooser {
-    /// Which of `observer.sensed` to report: their places in it, ascending. Without `options` it cannot judge what others need,
-    /// believes the numbers of objects, and takes [`Content::Demanded`] for [`Content::SilentOnly`].
+    /// Which of `observer.sensed` to report, whose reports of late `included` tells: their places in it, ascending. Without
+    /// `options` it cannot judge what others need, believes the numbers of objects, and takes [`Content::Demanded`] for
+    /// [`Content::SilentOnly`].
     pub fn choose(
         &mut self,
         parameters: &Parameters,
         options: Option<&DemandOptions>,
         observer: &Observer<'_>,
         asked: &Asked,
+        included: &Inclusion,
         heard: &impl Heard,
     ) -> Vec<usize> {
-        let mut chosen = self.choose_any(parameters, options, observer, asked, heard);
+        let sensed = observer.sensed;
+        let ordinary = asked.for_content(Content::Included);
+        let due = |&k: &usize| ordinary && included.is_due(observer.now, &sensed[k]);
+        let mut chosen: Vec<usize> = if asked.for_content(Content::AllVisible) {
+            (0..sensed.len()).collect()
+        } else {
+            let mut chosen = (0..sensed.len()).filter(due).collect();
+            if asked.wants_more_than(Content::Included) {
+                union(
+                    &mut chosen,
+                    self.choose_any(parameters, options, observer, asked, heard),
+                );
+            }
+            chosen
+        };
         if options.is_none_or(|options| options.identities == Identities::True) {
             // Oneself is no object to oneself; nothing but its number would tell.
             chosen.retain(|&k| observer.sensed[k].id != observer.id.into());
@@ -120,6 +137,7 @@ impl Chooser {
         chosen
     }
 
+    /// The same by all rules but [`Content::AllVisible`] and [`Content::Included`].
     fn choose_any(
         &mut self,
         parameters: &Parameters,
@@ -129,9 +147,6 @@ impl Chooser {
         heard: &impl Heard,
     ) -> Vec<usize> {
         let all = 0..observer.sensed.len();
-        if asked.for_content(Content::AllVisible) {
-            return all.collect();
-        }
         let Some(options) = options else {
             let silent = |&k: &usize| !heard.hears(AgentId(observer.sensed[k].id.0));
             return all.filter(silent).collect();
@@ -503,6 +518,13 @@ impl Saying {
         });
         sayings.filter(|saying| !saying.fresh.is_empty()).collect()
     }
+}
+
+/// Adds `more` to `places`, both ascending.
+fn union(places: &mut Vec<usize>, more: Vec<usize>) {
+    places.extend(more);
+    places.sort_unstable();
+    places.dedup();
 }
 
 fn is_heard(neighbours: &[Neighbour], id: ObjectId) -> bool {

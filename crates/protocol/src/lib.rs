@@ -29,6 +29,7 @@ mod ears;
 pub mod grid;
 pub mod host;
 mod ids;
+pub mod inclusion;
 pub mod knowledge;
 pub mod link;
 pub mod listener;

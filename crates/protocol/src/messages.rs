@@ -148,16 +148,29 @@ pub struct Report {
 /// Which objects a contributor is asked to report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Content {
-    /// All that it sees: an ordinary report.
+    /// All that it sees.
     #[default]
     AllVisible,
-    /// Only those of which it has heard no beacon within the soft-state time; nothing is sent where none is left.
+    /// Only those of which it has heard no beacon within the soft-state time.
     SilentOnly,
     /// Those that somebody nearby needs, as far as the contributor can tell ([`crate::knowledge`]); nothing is sent
     /// where none is left.
     Demanded,
     /// As before, but of objects that beacon only those that the host names.
     Requested,
+    /// Those that the generation rules of TS 103 324 want ([`crate::inclusion`]): an ordinary report.
+    Included,
+}
+
+impl Content {
+    /// How many rules there are.
+    pub(crate) const COUNT: usize = Self::Included as usize + 1;
+
+    /// Contributors judge by need what to say: silence is an answer.
+    #[must_use]
+    pub const fn is_by_need(self) -> bool {
+        matches!(self, Self::Demanded | Self::Requested)
+    }
 }
 
 /// What a host says once a cycle: the fused state, and who reports in the next cycle.

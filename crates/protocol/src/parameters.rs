@@ -33,8 +33,21 @@ choices! {
     }
 }
 
+choices! {
+    /// Which objects a contributor's report carries where its host does not choose by need.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum ReportContent {
+        /// Those that the generation rules of TS 103 324 want, from what the contributor itself included before.
+        Included = "included",
+        /// All visible objects, every time.
+        All = "all",
+        /// Only objects that send no beacon, every time.
+        Silent = "silent",
+    }
+}
+
 #[cfg(feature = "serde")]
-covey_parameters::choices_by_name!(BroadcastContent, BroadcastSize);
+covey_parameters::choices_by_name!(BroadcastContent, BroadcastSize, ReportContent);
 
 parameters! {
     /// The parameters of the protocol. "Letter" is the research letter that the protocol comes from; "reading" is how this
@@ -81,8 +94,7 @@ parameters! {
         price_step: f64 = 0.5, range at_least(0.0), source "letter, congestion control (µ)";
         /// Physical rate R_phy: QPSK r = 0.5 in 10 MHz.
         rate_bytes_per_s: f64 = 650_000.0, unit "B/s", range above(0.0), source "reading 10";
-        /// Capacity share C of a tile: 2,000 subchannel-subframes of 121 B, calibrated per scenario to an occupancy by beacons
-        /// of 0.64.
+        /// Capacity share C of a tile: 2 subchannels in 1,000 subframes of 121 B each.
         capacity_bytes_per_s: f64 = 242_000.0, unit "B/s", range above(0.0), source "reading 11";
         /// Airtime that one unit of the price pays for.
         airtime_unit_s: f64 = 0.001, unit "s", range above(0.0), source "reading 10";
@@ -109,8 +121,11 @@ parameters! {
         broadcast_content: BroadcastContent = BroadcastContent::All, source "reading 20";
         /// At which size broadcasts count against the allowance.
         broadcast_counts: BroadcastSize = BroadcastSize::FullRefresh, source "reading 12";
-        /// Reports carry only objects that send no beacon.
-        report_silent_only: bool = false, source "reading 18";
+        /// What reports carry, where the host does not choose by need.
+        report_content: ReportContent = ReportContent::Included, source "reading 18";
+        /// A contributor that has nothing to report still sends header and sensor information, so that hosts can tell silence
+        /// from loss. Where a host chooses by need, silence is an answer and nothing is sent.
+        empty_reports: bool = true, source "reading 18";
         /// Every how many beacons a digest is sent; 0 for none. In the letter each beacon carries one.
         digest_every: u32 = 1, unit "beacons", source "letter; reading 32";
         /// Cycles over which the decoded share of a contributor's reports is taken.
@@ -239,10 +254,10 @@ impl Parameters {
     /// What contributors are asked to report.
     #[must_use]
     pub fn content(&self) -> Content {
-        if self.report_silent_only {
-            Content::SilentOnly
-        } else {
-            Content::AllVisible
+        match self.report_content {
+            ReportContent::Included => Content::Included,
+            ReportContent::All => Content::AllVisible,
+            ReportContent::Silent => Content::SilentOnly,
         }
     }
 
@@ -255,7 +270,13 @@ impl Parameters {
     /// When in the cycle `agent` sends its report: in one of the slots before the host decides.
     #[must_use]
     pub fn report_phase(&self, agent: AgentId) -> Duration {
-        phase(agent, self.slot_s, self.decision_phase_s)
+        self.slot_within(agent, self.decision_phase_s)
+    }
+
+    /// The slot of `agent` among the whole slots within `span_s`.
+    #[must_use]
+    pub fn slot_within(&self, agent: AgentId, span_s: f64) -> Duration {
+        phase(agent, self.slot_s, span_s)
     }
 }
 

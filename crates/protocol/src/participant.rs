@@ -241,9 +241,9 @@ impl Participant {
             sensed,
             map: profile.map.as_deref(),
         };
-        let report = self.contributor.report(self.now, |asked| {
-            let judgement = profile.judgement.as_ref();
-            let chosen = chooser.choose(&profile.parameters, judgement, &observer, asked, ears);
+        let report = self.contributor.report(self.now, |asked, included| {
+            let (p, judgement) = (&profile.parameters, profile.judgement.as_ref());
+            let chosen = chooser.choose(p, judgement, &observer, asked, included, ears);
             chosen.into_iter().map(|k| sensed[k]).collect()
         });
         let report = report.map(|report| Output::Transmit(Message::Report(report)));

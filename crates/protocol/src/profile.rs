@@ -7,7 +7,7 @@ use core::fmt;
 use crate::associate::Accuracy;
 use crate::demand::{Demand, DemandOptions};
 use crate::map::RoadMap;
-use crate::parameters::{Handover, Parameters};
+use crate::parameters::{Handover, Parameters, ReportContent};
 use crate::policy::{ConditionalCoverage, Policy};
 
 /// Makes the policy of a participant that takes office: every term has one of its own.
@@ -110,7 +110,7 @@ impl Profile {
     #[must_use]
     pub fn lean_with(parameters: Parameters) -> Self {
         Self::letter_with(Parameters {
-            report_silent_only: true,
+            report_content: ReportContent::Silent,
             digest_every: LEAN_DIGEST_EVERY,
             ..parameters
         })

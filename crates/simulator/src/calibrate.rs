@@ -1,44 +1,32 @@
-//! Calibration: the two numbers that the letter fixes only by their effect, and a third that it fixes by a rule.
+//! Calibration: the one number that the letter fixes only by its effect, and two that are reported beside it.
 //!
 //! On seeds that are never evaluated:
-//! - the capacity C, so that mandatory beacons alone occupy 0.64 of it on average over tiles and cycles;
-//! - then d_min, so that the deficit without cooperation is 5.8 %;
-//! - reported only: a tenth of the median positive retention score of `proposed@0.4`, the letter's rule for the half-width x.
+//! - d_min, so that the deficit without cooperation is 5.8 %;
+//! - reported only: how much of the nominal capacity beacons alone occupy (0.64 in the letter), and a tenth of the median positive
+//!   retention score of `proposed@0.4`, the letter's rule for the half-width x.
 //!
 //! Nothing else is fitted.
 
 use crate::arms::{Arm, cam_only, proposed};
 pub use crate::calibrated::Calibrated;
-use crate::measure::{MOST_MARGIN_M, Margins, Nobody};
+use crate::measure::MOST_MARGIN_M;
+pub use crate::measure::Margins;
 use crate::outcome::Mean;
 use crate::prepared::Prepared;
 use crate::run::{FrameSource, Run, RunError, RunOptions};
 
-/// Calibration seeds; evaluation seeds begin at 1.
+/// Calibration seeds; whatever else a seed is for, it is below them.
 pub const SEEDS: std::ops::RangeInclusive<u64> = 1001..=1010;
-/// Occupancy by beacons alone; letter, setup.
-pub const BEACON_OCCUPANCY: f64 = 0.64;
 /// Deficit without cooperation; letter, results.
 pub const CAM_ONLY_DEFICIT: f64 = 0.058;
-/// Bytes of beacons over capacity, by (tile, cycle), on one seed. Sight and links are left out.
-///
-/// # Errors
-/// As for [`simulate`](crate::simulate).
-pub fn beacon_load(
-    prepared: &Prepared,
-    traffic: &mut dyn FrameSource,
-    seed: u64,
-    options: &RunOptions,
-) -> Result<Mean, RunError> {
-    let arms = [Arm::plain(&cam_only::ARM)];
-    let run = Run::blind(prepared, &arms, seed, options)?;
-    Ok(run.finish(traffic, &mut Nobody)?.arms[0].beacon_load)
-}
+/// A margin that gives this much more or less is not what was asked for.
+pub const TOLERANCE: f64 = 0.002;
 
-/// What one seed says of the margin and of x.
+/// What one seed says of the margin, of occupancy and of x.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SeedCalibration {
     margins: Margins,
+    beacon_load: Mean,
     retention: Vec<u64>,
 }
 
@@ -46,7 +34,7 @@ pub struct SeedCalibration {
 ///
 /// # Errors
 /// As for [`simulate`](crate::simulate).
-pub fn margins(
+pub fn seed(
     prepared: &Prepared,
     traffic: &mut dyn FrameSource,
     seed: u64,
@@ -57,39 +45,73 @@ pub fn margins(
     let (outcome, margins) = run.finish_with_margins(traffic)?;
     Ok(SeedCalibration {
         margins,
+        beacon_load: outcome.arms[0].beacon_load,
         retention: outcome.arms[1].retention_scores.clone(),
     })
 }
 
-/// The capacity with which the beacons of all seeds occupy 0.64.
-#[must_use]
-pub fn capacity(prepared: &Prepared, loads: &[Mean]) -> Option<f64> {
-    let (sum, count) = loads.iter().fold((0.0, 0), |(sum, count), load| {
-        (sum + load.sum, count + load.count)
-    });
-    let used = prepared.scenario.protocol.capacity_bytes_per_s;
-    // Whole bytes: more digits than that would claim too much.
-    (count > 0).then(|| (used * sum / count as f64 / BEACON_OCCUPANCY).round())
+/// Runs `cam-only` alone on one seed with all margins at once.
+///
+/// # Errors
+/// As for [`simulate`](crate::simulate).
+pub fn margins_without_cooperation(
+    prepared: &Prepared,
+    traffic: &mut dyn FrameSource,
+    seed: u64,
+    options: &RunOptions,
+) -> Result<Margins, RunError> {
+    let arms = [Arm::plain(&cam_only::ARM)];
+    let run = Run::new(prepared, &arms, seed, options, Some(MOST_MARGIN_M))?;
+    Ok(run.finish_with_margins(traffic)?.1)
 }
 
-/// Puts the seeds together. `occupancy` is that of beacons with the capacity in force.
+/// A margin d_min, and what it gives.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FittedMargin {
+    /// d_min in metres, to the centimetre.
+    pub margin_m: f64,
+    /// Deficit of `cam-only` with it, pooled over the seeds.
+    pub cam_only_deficit: f64,
+}
+
+impl FittedMargin {
+    /// It gives what it was to give; otherwise no margin does, and it is the nearest.
+    #[must_use]
+    pub fn fits(&self) -> bool {
+        (self.cam_only_deficit - CAM_ONLY_DEFICIT).abs() <= TOLERANCE
+    }
+}
+
+/// The margin with which the seeds together miss 5.8 % without cooperation, or the one that comes nearest; none where nothing
+/// is relevant.
 #[must_use]
-pub fn conclude(
-    prepared: &Prepared,
-    seeds: &[u64],
-    occupancy: f64,
-    parts: &[SeedCalibration],
-) -> Option<Calibrated> {
-    let mut margins = Margins::default();
+pub fn fit_margin(seeds: &[Margins]) -> Option<FittedMargin> {
+    let mut all = Margins::default();
+    for margins in seeds {
+        all.merge(margins);
+    }
+    let (margin_m, cam_only_deficit) = all.nearest(CAM_ONLY_DEFICIT)?;
+    Some(FittedMargin {
+        margin_m: (margin_m * 100.0).round() / 100.0,
+        cam_only_deficit,
+    })
+}
+
+/// Puts the seeds together; none where nobody takes part or nothing is relevant.
+#[must_use]
+pub fn conclude(seeds: &[u64], parts: &[SeedCalibration]) -> Option<Calibrated> {
+    let margins: Vec<Margins> = parts.iter().map(|part| part.margins.clone()).collect();
+    let fitted = fit_margin(&margins)?;
+    let mut beacons = Mean::default();
     let mut retention: Vec<u64> = Vec::new();
     for part in parts {
-        margins.merge(&part.margins);
+        beacons.sum += part.beacon_load.sum;
+        beacons.count += part.beacon_load.count;
         retention.resize(retention.len().max(part.retention.len()), 0);
         for (sum, bin) in retention.iter_mut().zip(&part.retention) {
             *sum += bin;
         }
     }
-    let (margin_m, cam_only_deficit) = margins.nearest(CAM_ONLY_DEFICIT)?;
     let all: u64 = retention.iter().sum();
     let mut below = 0;
     let median = retention.iter().position(|&bin| {
@@ -97,11 +119,10 @@ pub fn conclude(
         2 * below >= all
     });
     Some(Calibrated {
-        capacity_bytes_per_s: prepared.scenario.protocol.capacity_bytes_per_s,
-        margin_m: (margin_m * 100.0).round() / 100.0,
+        margin_m: fitted.margin_m,
         seeds: seeds.to_vec(),
-        beacon_occupancy: occupancy,
-        cam_only_deficit,
+        beacon_occupancy: beacons.value()?,
+        cam_only_deficit: fitted.cam_only_deficit,
         // The middle of the bin of 0.1.
         hysteresis_by_rule: median.map_or(0.0, |bin| (bin as f64 + 0.5) * 0.1 * 0.1),
     })

@@ -24,6 +24,12 @@ impl Mean {
         self.count += 1;
     }
 
+    /// One value that counts as `weight`.
+    pub fn add_weighted(&mut self, value: f64, weight: u64) {
+        self.sum += value * weight as f64;
+        self.count += weight;
+    }
+
     /// The mean; none of nothing.
     #[must_use]
     pub fn value(&self) -> Option<f64> {
@@ -130,21 +136,24 @@ pub struct Outcome {
     pub deficit_all: Deficit,
     /// Where misses come from.
     pub misses: Misses,
-    /// Cooperative bytes offered over capacity, by (tile, cycle) that holds a participant.
+    /// Cooperative bytes offered over capacity, by (tile, cycle), each as often as participants are in it: the load that a
+    /// participant meets.
     pub load: Mean,
-    /// The part of digests.
+    /// The same with every (tile, cycle) that holds a participant counted once.
+    pub load_by_tile: Mean,
+    /// The part of digests in `load`.
     pub load_digest: Mean,
     /// The part of reports.
     pub load_reports: Mean,
     /// The part of host broadcasts.
     pub load_broadcast: Mean,
-    /// Bytes of mandatory beacons over capacity, by (tile, cycle).
+    /// Bytes of mandatory beacons over capacity, weighted as `load`.
     pub beacon_load: Mean,
-    /// All bytes over capacity, by (tile, cycle).
+    /// All bytes over capacity, weighted as `load`.
     pub busy: Mean,
     /// (tile, cycle) whose whole load passes capacity.
     pub overloaded: u64,
-    /// The congestion price, by (tile, cycle) with a host.
+    /// The congestion price, by (tile, cycle) with a host, weighted as `load`.
     pub price: Mean,
     /// Contributors, the host not counted, by (tile, cycle) with a host.
     pub contributors: Mean,

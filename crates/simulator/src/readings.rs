@@ -150,6 +150,29 @@ impl Evaluation {
     }
 }
 
+parameters! {
+    /// When everyone checks what to report, in the arms in which nobody is asked.
+    #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct Senders {
+        /// From one check to the next, T_GenCpm: whole steps of 0.05 s.
+        interval_s: f64 = 0.1, unit "s", range at_least(0.05).at_most(1.0), source "TS 103 324 (T_GenCpmMin); reading 33";
+        /// When in the interval.
+        phase: SenderPhase = SenderPhase::Staggered, source "reading 33";
+    }
+}
+
+choices! {
+    /// When in the interval a sender checks what to report.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum SenderPhase {
+        /// In a slot by its id, one of those before hosts would decide.
+        Staggered = "staggered",
+        /// All at once, at the beginning of the interval.
+        Common = "common",
+    }
+}
+
 choices! {
     /// What messages weigh.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -166,5 +189,6 @@ choices_by_name!(
     CellPoints,
     Relevance,
     RelativeSpeedRule,
+    SenderPhase,
     SizeModel,
 );

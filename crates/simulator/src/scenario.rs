@@ -22,6 +22,7 @@
 mod estimates;
 mod in_force;
 mod keys;
+mod retired;
 mod schema;
 
 use std::path::{Path, PathBuf};
@@ -41,7 +42,7 @@ use toml::de::DeTable;
 use crate::calibrated::Calibrated;
 use crate::conduct::Conduct;
 use crate::errors::Errors;
-use crate::readings::{Evaluation, Sensing, SizeModel};
+use crate::readings::{Evaluation, Senders, Sensing, SizeModel};
 
 #[cfg(test)]
 pub(crate) use estimates::estimate_encoded;
@@ -74,6 +75,9 @@ pub struct Scenario {
     /// The channel; its capacity is that of the protocol's parameters.
     #[serde(default)]
     pub channel: ChannelParameters,
+    /// When everyone checks what to report, in the arms in which nobody is asked.
+    #[serde(default)]
+    pub senders: Senders,
     /// How far and from where everyone sees, and what counts as seen.
     #[serde(default)]
     pub sensing: Sensing,
@@ -96,7 +100,7 @@ pub struct Scenario {
     /// What messages weigh.
     #[serde(default)]
     pub sizes: SizeModel,
-    /// What `covey calibrate` found; takes effect where the file does not set capacity or margin itself.
+    /// What `covey calibrate` found; takes effect where the file does not set the margin itself.
     #[serde(default)]
     pub calibrated: Option<Calibrated>,
     /// Length of the corridor in km, for the record; nothing is computed from it. Default: none, for maps that are no corridor.
@@ -105,6 +109,9 @@ pub struct Scenario {
     /// The folder that relative paths start from.
     #[serde(skip)]
     pub folder: PathBuf,
+    /// What is to be said of keys of earlier programs that the file has.
+    #[serde(skip)]
+    pub words: Vec<String>,
 }
 
 fn default_penetration() -> f64 {
@@ -217,14 +224,19 @@ impl Scenario {
                 problem: wrong.problem,
             });
         }
-        let mut scenario: Self = toml::from_str(text).map_err(parse)?;
-        if let Some(calibrated) = &scenario.calibrated {
-            if !sets(document.get_ref(), "protocol", "capacity_bytes_per_s") {
-                scenario.protocol.capacity_bytes_per_s = calibrated.capacity_bytes_per_s;
-            }
-            if !sets(document.get_ref(), "evaluation", "margin_m") {
-                scenario.evaluation.margin_m = calibrated.margin_m;
-            }
+        let words = retired::words(document.get_ref());
+        let mut scenario: Self = if words.is_empty() {
+            toml::from_str(text).map_err(parse)?
+        } else {
+            let mut table: toml::Table = toml::from_str(text).map_err(parse)?;
+            retired::modernise(&mut table);
+            table.try_into().map_err(parse)?
+        };
+        scenario.words = words;
+        if let Some(calibrated) = &scenario.calibrated
+            && !sets(document.get_ref(), "evaluation", "margin_m")
+        {
+            scenario.evaluation.margin_m = calibrated.margin_m;
         }
         scenario.check().map_err(|error| ScenarioError::Value {
             file: name.to_string(),

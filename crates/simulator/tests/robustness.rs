@@ -6,6 +6,7 @@
 mod support;
 
 use covey_protocol::beacons::BeaconRule;
+use covey_protocol::parameters::ReportContent;
 use covey_simulator::conduct::{Conduct, Misbehaviour};
 use covey_simulator::{Nobody, Prepared, Scenario, SeedOutcome, simulate};
 use support::{Script, arms, car, empty_channel, scenario, seconds, still};
@@ -15,6 +16,7 @@ fn junction(names: &[&str], change: impl FnOnce(&mut Scenario)) -> SeedOutcome {
     empty_channel(&mut scenario);
     scenario.penetration = 1.0;
     scenario.unequipped = vec![1];
+    scenario.protocol.report_content = ReportContent::All;
     change(&mut scenario);
     let prepared = Prepared::new(&scenario).unwrap();
     let network = &prepared.map.network;

@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 
 use covey_protocol::AgentId;
 use covey_protocol::admission::Action;
+use covey_protocol::parameters::ReportContent;
 use covey_simulator::events::{HostView, Miss};
 use covey_simulator::{
     Arm, Arms, CycleRow, Nobody, Observer, Prepared, SeedOutcome, Strategy, simulate,
@@ -18,11 +19,17 @@ use covey_simulator::{
 use covey_world::{Point, VehicleState};
 use support::{Script, arms, car, empty_channel, scenario, seconds, still};
 
+/// The junction where contributors report all that they see in every cycle.
 fn junction() -> Prepared {
+    junction_with(ReportContent::All)
+}
+
+fn junction_with(report_content: ReportContent) -> Prepared {
     let mut scenario = scenario("toy/blind-junction");
     empty_channel(&mut scenario);
     scenario.penetration = 1.0;
     scenario.unequipped = vec![1];
+    scenario.protocol.report_content = report_content;
     Prepared::new(&scenario).unwrap()
 }
 
@@ -117,6 +124,30 @@ fn the_only_one_who_sees_the_hidden_car_is_admitted_and_the_deficit_goes_to_zero
 }
 
 #[test]
+fn ordinary_reports_tell_of_what_does_not_change_once_a_second() {
+    let prepared = junction_with(ReportContent::Included);
+    let (notes, outcome) = watch(&prepared, only(&prepared, &[0, 1, 2]));
+    assert_eq!(notes.admitted, [2]);
+    let proposed = &outcome.arms[1];
+    let missed = missed_by_cycle(&outcome, 1);
+    // The hidden car, which the script does not move, must be known within 0.64 s: after each report with it there are four
+    // cycles in which it is, the host's broadcast of it being as old as the report, and one or two in which it is not.
+    let cured = missed.iter().position(|&missed| missed == 0).unwrap();
+    assert!((5..=8).contains(&cured), "{missed:?}");
+    let after = &missed[cured..];
+    assert!(
+        (1..=after.len() as u64 / 2).contains(&after.iter().sum()),
+        "{missed:?}"
+    );
+    // A report every cycle nonetheless: 156 B, and 35 B for each of the two others once a second.
+    let reports = &proposed.traffic[1];
+    let without = reports.messages * (121 + 35);
+    let objects = (reports.bytes - without) / 35;
+    assert_eq!(reports.bytes, without + 35 * objects);
+    assert_eq!(objects, 2 * reports.messages.div_ceil(5), "{reports:?}");
+}
+
+#[test]
 fn redundant_neighbours_are_not_admitted() {
     let prepared = junction();
     let (notes, outcome) = watch(&prepared, everyone(&prepared));
@@ -181,13 +212,14 @@ fn bytes_of_two_cars_add_up() {
     near(cam.beacon_load.value(), 0.01);
     near(cam.busy.value(), 0.01);
     near(cam.load.value(), 0.0);
-    assert_eq!(cam.busy.count, 5);
+    // Five cycles, in a tile with two participants.
+    assert_eq!((cam.busy.count, cam.load_by_tile.count), (10, 5));
 
     // Standing cars are included once a second, 121 B + 35 B; sensor information goes along once a second, 35 B more, or in
-    // a message of its own in another cycle.
+    // a message of its own in another interval.
     let bytes: u64 = [0, 1]
         .map(|id| {
-            let together = (AgentId(id).mixed() >> 8).is_multiple_of(5);
+            let together = (AgentId(id).mixed() >> 8).is_multiple_of(10);
             if together {
                 121 + 35 + 35
             } else {
@@ -202,9 +234,9 @@ fn bytes_of_two_cars_add_up() {
     near(etsi.beacon_load.value(), 0.01);
 
     // One host, the car behind. It does not see the road right before the other and admits it: 5 reports with sensor
-    // information and the host as their object. Of 5 broadcasts, each with one contributor of 4 B, one a second lists the
+    // information, one of them with the host as their object. Of 5 broadcasts, each with one contributor of 4 B, one a second lists the
     // other car, and silence tells of it in between.
-    let (reports, broadcasts) = (5 * (121 + 35 + 35), 5 * (121 + 4) + 35);
+    let (reports, broadcasts) = (5 * (121 + 35) + 35, 5 * (121 + 4) + 35);
     let messages = proposed.traffic.map(|class| class.messages);
     assert_eq!(messages, [20, 5, 5]);
     assert_eq!(proposed.traffic[1].bytes, reports);
@@ -225,10 +257,10 @@ fn bytes_of_two_cars_add_up() {
         proposed.busy.value(),
         0.01 + ((reports + broadcasts) as f64 + digests) / 5.0 / 48_400.0,
     );
-    // Nothing is lost, so in one second two participants receive 20 beacons, and one object each of 5 reports and of one
+    // Nothing is lost, so in one second two participants receive 20 beacons, and one object each of one report and of one
     // broadcast.
     near(cam.redundancy.value(), 20.0 / 2.0);
-    near(proposed.redundancy.value(), 26.0 / 2.0);
+    near(proposed.redundancy.value(), 22.0 / 2.0);
 }
 
 /// Someone leaves between two sensings and a newcomer appears elsewhere in the same step. With a ghost that leaves then

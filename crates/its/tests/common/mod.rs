@@ -22,6 +22,7 @@ pub fn contents() -> impl Strategy<Value = Content> {
         Just(Content::SilentOnly),
         Just(Content::Demanded),
         Just(Content::Requested),
+        Just(Content::Included),
     ]
 }
 

@@ -38,7 +38,9 @@ impl Assessment<'_> {
         }
         let mut priors = &priors[..];
         // The last map serves for contributors not yet heard; candidates are judged by the new one.
-        if held.iter().any(|(_, member, _)| member.reports.is_new()) {
+        let round = self.parameters.reports_in_round();
+        let is_new = |(_, member, _): &(AgentId, &Member, &[u32])| member.reports.is_new(round);
+        if held.iter().any(is_new) {
             costs.weigh(maps.map());
         }
         let mut contributors = Vec::with_capacity(held.len());

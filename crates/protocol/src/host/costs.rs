@@ -6,7 +6,9 @@ use super::fused::FusedState;
 use super::members::Reports;
 use crate::admission::sum_columns;
 use crate::grid::{Cell, Window};
-use crate::parameters::{BroadcastSize, Parameters};
+use crate::inclusion::included_share;
+use crate::parameters::{BroadcastSize, Parameters, ReportContent};
+use crate::policy::HeldObject;
 
 /// How a broadcast differed from a full refresh.
 #[derive(Debug, Clone, Copy)]
@@ -42,9 +44,9 @@ impl LastBroadcast {
 pub(super) struct Costs {
     /// Bytes of the broadcast at the size that counts, without what is held through contributors alone.
     pub(super) base_bytes: f64,
-    /// The cell of each object that a full refresh would list.
-    cells: Vec<u32>,
-    /// How many these are, cell by cell of the window, and how many of them count as new.
+    /// The cell of each object that a full refresh would list, and how many of somebody's reports hold it who sees that cell.
+    cells: Vec<(u32, f64)>,
+    /// How many objects a report holds on average, cell by cell of the window, and how many of them count as new.
     objects: Vec<[f64; 2]>,
     /// Bytes of the contributors' reports, and how many they are.
     reports: [f64; 2],
@@ -69,7 +71,9 @@ impl Costs {
                 direct += 1.0;
             }
             let cell = Cell::containing(object.state.position, parameters.cell_m);
-            self.cells.extend(cell.and_then(|cell| window.index(cell)));
+            let cell = cell.and_then(|cell| window.index(cell));
+            let share = reported_share(parameters, object);
+            self.cells.extend(cell.map(|cell| (cell, share)));
         }
         self.base_bytes = parameters.message_bytes
             + parameters.object_bytes * direct * counted.listed_share
@@ -79,25 +83,26 @@ impl Costs {
     /// Counts them; where `map` covers a cell, what lies in it is not new.
     pub(super) fn weigh(&mut self, map: &[f64]) {
         self.clear();
-        for &cell in &self.cells {
+        for &(cell, share) in &self.cells {
             let [held, new] = &mut self.objects[cell as usize];
-            *held += 1.0;
-            *new += 1.0 - map[cell as usize];
+            *held += share;
+            *new += share * (1.0 - map[cell as usize]);
         }
     }
 
     fn clear(&mut self) {
-        for &cell in &self.cells {
+        for &(cell, _) in &self.cells {
             self.objects[cell as usize] = [0.0; 2];
         }
     }
 
-    /// How many held objects lie in `cells`, and how many of them count as new.
+    /// How many objects the report of somebody holds who sees `cells`, and how many of them count as new.
     fn objects_in(&self, cells: &[u32]) -> [f64; 2] {
         sum_columns(cells, &self.objects)
     }
 
-    /// Bytes of a contributor's report, and of what it adds to the broadcast: as they last were, where they are known.
+    /// Bytes of a contributor's report, and of what it adds to the broadcast: as they were in the last round of reports, where
+    /// they are known.
     pub(super) fn of_contributor(
         &mut self,
         parameters: &Parameters,
@@ -105,23 +110,19 @@ impl Costs {
         cells: &[u32],
         counted: LastBroadcast,
     ) -> [f64; 2] {
-        let [visible, new] = if reports.is_new() {
+        let round = parameters.reports_in_round();
+        let [visible, new] = if reports.is_new(round) {
             self.objects_in(cells)
         } else {
             [0.0; 2]
         };
-        let report_bytes = match reports.at {
-            Some(_) => parameters.report_bytes(reports.objects as f64),
-            None => parameters.report_bytes(visible),
-        };
+        let report_bytes = parameters.report_bytes(reports.objects.mean(round, visible));
         if reports.at.is_some() {
             self.reports[0] += report_bytes;
             self.reports[1] += 1.0;
         }
-        let listed = reports
-            .broadcast_bytes
-            .unwrap_or(new * parameters.object_bytes)
-            * counted.listed_share;
+        let expected = new * parameters.object_bytes;
+        let listed = reports.broadcast_bytes.mean(round, expected) * counted.listed_share;
         [report_bytes, listed + parameters.contributor_bytes]
     }
 
@@ -140,6 +141,17 @@ impl Costs {
             parameters.report_bytes(visible).max(mean),
             new * parameters.object_bytes * counted.listed_share + parameters.contributor_bytes,
         ]
+    }
+}
+
+/// In how many of its reports somebody who sees an object is taken to tell of it.
+fn reported_share(parameters: &Parameters, object: &HeldObject) -> f64 {
+    match parameters.report_content {
+        ReportContent::All => 1.0,
+        ReportContent::Silent => f64::from(u8::from(!object.announced)),
+        // What is held through reports alone is held when somebody told of it.
+        ReportContent::Included if !object.direct => 1.0,
+        ReportContent::Included => included_share(parameters, object.state.velocity.speed()),
     }
 }
 

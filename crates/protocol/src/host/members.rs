@@ -28,22 +28,60 @@ pub(super) struct Member {
 pub(super) struct Reports {
     /// When the newest one was made.
     pub(super) at: Option<Instant>,
-    /// How many objects it had.
-    pub(super) objects: usize,
+    /// How many objects they had.
+    pub(super) objects: Recent,
     /// Which, by ascending id.
     pub(super) ids: Vec<ObjectId>,
     /// When the oldest of them was sensed.
     pub(super) sensed_at: Option<Instant>,
-    /// What it added to the broadcast when it was last decoded.
-    pub(super) broadcast_bytes: Option<f64>,
+    /// What they added to broadcasts, in bytes.
+    pub(super) broadcast_bytes: Recent,
     /// Due and decoded, cycle by cycle.
     pub(super) history: History,
 }
 
 impl Reports {
-    /// What its report adds to the broadcast, or even its size, is not known yet.
-    pub(super) fn is_new(&self) -> bool {
-        self.at.is_none() || self.broadcast_bytes.is_none()
+    /// A whole round of reports, their sizes and what they add to broadcasts, is not known yet.
+    pub(super) fn is_new(&self, round: usize) -> bool {
+        !self.objects.has(round) || !self.broadcast_bytes.has(round)
+    }
+}
+
+/// The newest of numbers that come one by one.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Recent {
+    /// The newest first.
+    values: [f64; Self::MOST],
+    held: usize,
+}
+
+impl Recent {
+    /// As many as are kept.
+    const MOST: usize = 10;
+
+    /// One more.
+    pub(super) fn push(&mut self, value: f64) {
+        self.values.rotate_right(1);
+        self.values[0] = value;
+        self.held = (self.held + 1).min(Self::MOST);
+    }
+
+    /// The newest; 0 where there is none.
+    pub(super) fn last(&self) -> f64 {
+        self.values[0]
+    }
+
+    /// There are `many`, or as many as are kept.
+    fn has(&self, many: usize) -> bool {
+        self.held >= many.min(Self::MOST)
+    }
+
+    /// The mean of the newest `many`, of which those that did not come yet are taken to be `expected`.
+    pub(super) fn mean(&self, many: usize, expected: f64) -> f64 {
+        let many = many.clamp(1, Self::MOST);
+        let held = self.held.min(many);
+        let sum: f64 = self.values[..held].iter().sum();
+        (sum + (many - held) as f64 * expected) / many as f64
     }
 }
 
@@ -142,6 +180,21 @@ fn slots_between(earlier: Instant, later: Instant, interval: Duration) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_mean_is_of_the_newest_and_of_what_is_expected() {
+        let mut recent = Recent::default();
+        assert_eq!((recent.last(), recent.mean(5, 7.0)), (0.0, 7.0));
+        assert!(!recent.has(1));
+        recent.push(17.0);
+        assert_eq!((recent.mean(1, 7.0), recent.mean(5, 7.0)), (17.0, 9.0));
+        for value in 0..20 {
+            recent.push(f64::from(value));
+        }
+        assert_eq!((recent.last(), recent.mean(5, 7.0)), (19.0, 17.0));
+        assert!(recent.has(1_000), "it keeps no more");
+        assert_eq!(recent.mean(1_000, 7.0), recent.mean(Recent::MOST, 7.0));
+    }
 
     #[test]
     fn a_history_counts_what_was_due() {

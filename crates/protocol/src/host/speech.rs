@@ -91,11 +91,6 @@ impl Speech {
         }
     }
 
-    /// Contributors choose by themselves what to say.
-    fn is_their_choice(&self) -> bool {
-        matches!(self.content, Content::Demanded | Content::Requested)
-    }
-
     /// Bytes that an agent of the decision costs; none for others.
     pub(super) fn cost<'p>(
         &self,
@@ -103,7 +98,7 @@ impl Speech {
         problem: &AdmissionProblem<'p>,
         asked: &AskedReports,
     ) -> impl Fn(AgentId) -> Option<f64> + use<'p> {
-        let own_choice = self.is_their_choice().then(|| asked.bytes());
+        let own_choice = self.content.is_by_need().then(|| asked.bytes());
         let name_only = self.picked.then_some(parameters.contributor_bytes);
         let (contributors, candidates) = (problem.contributors, problem.candidates);
         move |id| {

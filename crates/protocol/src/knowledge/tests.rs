@@ -1,6 +1,7 @@
 use super::*;
 use crate::ears::Ears;
 use crate::grid::Velocity;
+use crate::inclusion::Inclusion;
 use crate::messages::{Beacon, Confidence, Size};
 
 /// Roads without bends, and a building between any two points.
@@ -73,7 +74,14 @@ fn reports(options: &DemandOptions, height: f64, between: bool, map: Option<&dyn
     };
     let asked = Asked::new([Content::Demanded], Vec::new());
     let parameters = Parameters::default();
-    let chosen = Chooser::default().choose(&parameters, Some(options), &observer, &asked, &heard);
+    let chosen = Chooser::default().choose(
+        &parameters,
+        Some(options),
+        &observer,
+        &asked,
+        &Inclusion::default(),
+        &heard,
+    );
     !chosen.is_empty()
 }
 
@@ -289,8 +297,14 @@ fn a_silent_object_is_reported_when_nobody_spoke_of_it_for_a_second() {
         };
         let asked = Asked::new([content], Vec::new());
         let observer = observer(&state, &sensed);
-        let chosen =
-            Chooser::default().choose(&parameters, Some(&options), &observer, &asked, &heard);
+        let chosen = Chooser::default().choose(
+            &parameters,
+            Some(&options),
+            &observer,
+            &asked,
+            &Inclusion::default(),
+            &heard,
+        );
         !chosen.is_empty()
     };
     for content in [Content::Demanded, Content::Requested] {
@@ -320,7 +334,14 @@ fn without_judgement_what_sends_no_beacon_is_reported() {
     let choose = |content: Content| {
         let asked = Asked::new([content], alloc::vec![ObjectId(5)]);
         let observer = observer(&state, &sensed);
-        Chooser::default().choose(&Parameters::default(), None, &observer, &asked, &heard)
+        Chooser::default().choose(
+            &Parameters::default(),
+            None,
+            &observer,
+            &asked,
+            &Inclusion::default(),
+            &heard,
+        )
     };
     // By the number alone; 9 is the contributor itself.
     for content in [Content::SilentOnly, Content::Demanded, Content::Requested] {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use covey_protocol::admission::{Action, Admission, Because, Binding, Change, Decision};
 use covey_protocol::messages::{Broadcast, Content, Message};
+use covey_protocol::parameters::ReportContent;
 use covey_protocol::policy::{Coverage, Hints, Plan, Policy, Repeat, Reporters, View};
 use covey_protocol::{
     AgentId, Cell, Duration, Event, Instant, ObjectId, Parameters, Position, Profile,
@@ -122,6 +123,8 @@ fn parameters(room: f64, n_max: u32) -> Parameters {
     Parameters {
         allowance: room / (usual.capacity_bytes_per_s * usual.cycle_s),
         n_max,
+        // Whose sizes a host knows: by the generation rules the bounds hold on average.
+        report_content: ReportContent::All,
         ..usual
     }
 }

@@ -5,8 +5,8 @@ mod bounds;
 mod network;
 
 use covey_protocol::messages::Message;
-use covey_protocol::parameters::{BroadcastSize, Handover};
-use covey_protocol::{AgentId, Cell, Duration, Event, ObjectId, Position, Tile};
+use covey_protocol::parameters::{BroadcastSize, Handover, ReportContent};
+use covey_protocol::{AgentId, Cell, Duration, Event, ObjectId, Position, Profile, Tile};
 use network::{Fate, Network, draw};
 
 const TILE: Tile = Tile::new(0, 0);
@@ -31,7 +31,10 @@ fn five_in(mut network: Network) -> Network {
 
 /// Five agents; agent 4 alone sees the cell (20, 12), through which agent 2 is about to drive, and object 99 in it.
 fn hidden_object() -> Network {
-    let mut network = five();
+    // It stands: ordinary reports would tell of it once a second.
+    let mut profile = Profile::letter();
+    profile.parameters.report_content = ReportContent::All;
+    let mut network = five_in(Network::of(profile));
     network.node(4).cells = vec![Cell::new(20, 12)];
     network.node(4).objects = vec![(ObjectId(99), Position::new(410.0, 250.0))];
     network.run(1_200); // a host is in office

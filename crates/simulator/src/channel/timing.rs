@@ -1,9 +1,10 @@
 //! When messages and their containers are due: the protocol's own rules, asked once for all arms.
 
-use covey_protocol::Duration;
 use covey_protocol::beacons::{BeaconTimer, DueBeacon};
+use covey_protocol::{AgentId, Duration};
 
 use crate::ids::Slot;
+use crate::readings::SenderPhase;
 use crate::world::World;
 
 /// Seconds from one message with sensor information to the next (TS 103 324).
@@ -22,9 +23,11 @@ pub(crate) struct DueBeacons {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct BeaconClock {
     timers: Vec<BeaconTimer>,
-    /// By place: at which step of a beacon interval it may beacon, and of a cycle it reports.
+    /// By place: at which step of a beacon interval it may beacon, of a cycle it reports, and of a senders' interval it checks what
+    /// to report where nobody asks.
     beacon_phase: Vec<u32>,
     report_phase: Vec<u32>,
+    sender_phase: Vec<u32>,
 }
 
 impl BeaconClock {
@@ -34,12 +37,14 @@ impl BeaconClock {
         self.timers.resize(size, BeaconTimer::default());
         self.beacon_phase.resize(size, 0);
         self.report_phase.resize(size, 0);
+        self.sender_phase.resize(size, 0);
         let p = &world.prepared.scenario.protocol;
         for &slot in world.road.taken() {
             let agent = world.agent(slot);
             self.timers[slot.index()] = BeaconTimer::default();
             self.beacon_phase[slot.index()] = steps(p.beacon_phase(agent));
             self.report_phase[slot.index()] = steps(p.report_phase(agent));
+            self.sender_phase[slot.index()] = sender_phase(world, agent);
         }
         let phase = world.step().0 % world.prepared.timeline.beacon;
         let mut beacons = DueBeacons::default();
@@ -60,16 +65,35 @@ impl BeaconClock {
     pub(crate) fn reports(&self, world: &World<'_>, slot: Slot) -> bool {
         self.report_phase[slot.index()] == world.phase()
     }
+
+    /// A place checks in this step what to report, where nobody asks.
+    pub(crate) fn checks(&self, world: &World<'_>, slot: Slot) -> bool {
+        self.sender_phase[slot.index()] == world.step().0 % world.prepared.timeline.senders
+    }
 }
 
 fn steps(phase: Duration) -> u32 {
     (phase.micros() / covey_traffic::STEP_US) as u32
 }
 
-/// A report of a place in this cycle carries sensor information: once a second, each agent in a cycle of its own.
+/// In which step of the senders' interval an agent checks what to report.
+fn sender_phase(world: &World<'_>, agent: AgentId) -> u32 {
+    let scenario = &world.prepared.scenario;
+    let (p, senders) = (&scenario.protocol, &scenario.senders);
+    match senders.phase {
+        SenderPhase::Staggered => {
+            let before_decisions = senders.interval_s.min(p.decision_phase_s);
+            steps(p.slot_within(agent, before_decisions))
+        }
+        SenderPhase::Common => 0,
+    }
+}
+
+/// What a place reports in this interval carries sensor information: once a second, each agent in an interval of its own.
 pub(crate) fn sensor_information_is_due(world: &World<'_>, slot: Slot) -> bool {
-    let steps = (SENSOR_INFORMATION_S / crate::prepared::STEP_S) as u64;
-    let cycles = steps / u64::from(world.prepared.timeline.cycle);
-    let turn = u64::from(world.cycle()).wrapping_add(world.agent(slot).mixed() >> 8);
-    turn.is_multiple_of(cycles.max(1))
+    let steps = (SENSOR_INFORMATION_S / crate::prepared::STEP_S) as u32;
+    let interval = world.prepared.timeline.senders;
+    let number = u64::from(world.step().0 / interval);
+    let turn = number.wrapping_add(world.agent(slot).mixed() >> 8);
+    turn.is_multiple_of(u64::from(steps / interval).max(1))
 }

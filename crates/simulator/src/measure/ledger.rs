@@ -61,7 +61,6 @@ impl Ledger {
         let outcome = &mut self.outcome;
         let mut tiles: Vec<TileNumber> = Vec::with_capacity(served.len());
         for host in served {
-            outcome.price.add(host.price);
             outcome.contributors.add(f64::from(host.contributors));
             outcome.churn.add(f64::from(host.changes));
             outcome.binding[host.binding as usize] += 1;
@@ -147,14 +146,23 @@ impl Ledger {
             let share = |bytes: u64| bytes as f64 / capacity;
             let load = share(booked.cooperative());
             let busy = share(booked.cooperative() + booked.beacons);
-            outcome.load.add(load);
-            outcome.load_digest.add(share(booked.digests));
-            outcome.load_reports.add(share(booked.reports));
-            outcome.load_broadcast.add(share(booked.broadcasts));
-            outcome.beacon_load.add(share(booked.beacons));
-            outcome.busy.add(busy);
+            let weight = u64::from(evaluation.participants[at]);
+            for (mean, bytes) in [
+                (&mut outcome.load, booked.cooperative()),
+                (&mut outcome.load_digest, booked.digests),
+                (&mut outcome.load_reports, booked.reports),
+                (&mut outcome.load_broadcast, booked.broadcasts),
+                (&mut outcome.beacon_load, booked.beacons),
+                (&mut outcome.busy, booked.cooperative() + booked.beacons),
+            ] {
+                mean.add_weighted(share(bytes), weight);
+            }
+            outcome.load_by_tile.add(load);
             outcome.overloaded += u64::from(busy > 1.0);
             let host = served.iter().find(|host| host.tile == tile);
+            if let Some(host) = host {
+                outcome.price.add_weighted(host.price, weight);
+            }
             let name = world.prepared.tiles.tile(tile).unwrap_or_default();
             self.rows.push(CycleRow {
                 cycle: world.cycle(),

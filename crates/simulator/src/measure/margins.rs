@@ -11,7 +11,7 @@ const MARGIN_STEP_M: f64 = 0.05;
 
 /// Relevant and missed pairs by the least margin with which they are relevant.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Margins {
+pub struct Margins {
     /// Relevant and missed, by step of the margin.
     bins: Vec<[u64; 2]>,
 }

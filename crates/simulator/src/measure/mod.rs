@@ -25,6 +25,7 @@ pub(crate) use knowledge::Knowledge;
 #[cfg(test)]
 pub(crate) use knowledge::age_us;
 pub(crate) use ledger::{Ledger, Served};
-pub(crate) use margins::{MOST_MARGIN_M, Margins, by_margin};
+pub use margins::Margins;
+pub(crate) use margins::{MOST_MARGIN_M, by_margin};
 pub(crate) use path_cells::PathCells;
 pub(crate) use presence::Presence;

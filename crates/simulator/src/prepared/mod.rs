@@ -50,6 +50,8 @@ pub(crate) struct Timeline {
     pub(crate) beacon: u32,
     /// Steps after which knowledge is forgotten.
     pub(crate) soft_state: u32,
+    /// Steps from one check of a sender to the next.
+    pub(crate) senders: u32,
 }
 
 /// Steps of vehicle states that are remembered.
@@ -60,7 +62,7 @@ pub(crate) const STEP_S: f64 = covey_traffic::STEP_US as f64 * 1e-6;
 impl Timeline {
     fn new(scenario: &Scenario) -> Result<Self, ScenarioError> {
         let p = &scenario.protocol;
-        let steps = |field: &str, seconds: f64, least: f64| {
+        let whole = |field: &str, seconds: f64, least: f64| {
             let steps = (seconds / STEP_S).round();
             if (steps * STEP_S - seconds).abs() < 1e-9 && steps >= least {
                 Ok(steps as u32)
@@ -68,16 +70,19 @@ impl Timeline {
                 Err(ScenarioError::Value {
                     file: scenario.name.clone(),
                     problem: format!(
-                        "protocol.{field}: found {seconds}, expected whole steps of {STEP_S} s, at least {least}"
+                        "{field}: found {seconds}, expected whole steps of {STEP_S} s, at least {least}"
                     ),
                 })
             }
         };
+        let steps =
+            |field: &str, seconds, least| whole(&format!("protocol.{field}"), seconds, least);
         let timeline = Self {
             cycle: steps("cycle_s", p.cycle_s, 2.0)?,
             decision: steps("decision_phase_s", p.decision_phase_s, 1.0)?,
             beacon: steps("beacon_s", p.beacon_s, 1.0)?,
             soft_state: steps("soft_state_s", p.soft_state_s, 1.0)?,
+            senders: whole("senders.interval_s", scenario.senders.interval_s, 1.0)?,
         };
         steps("slot_s", p.slot_s, 1.0)?;
         if timeline.soft_state as usize >= RING {

@@ -239,36 +239,9 @@ impl<'p> Run<'p> {
     ) -> Result<Self, RunError> {
         let wanted = Wanted {
             cells: arms.iter().any(|arm| arm.strategy.is_hosted()),
-            views: true,
             margin_m: margin_m.unwrap_or(prepared.scenario.evaluation.margin_m),
             threads: options.threads,
         };
-        Self::of_world(prepared, arms, seed, options, wanted)
-    }
-
-    /// Without sight and links: only the load of beacons means anything.
-    pub(crate) fn blind(
-        prepared: &'p Prepared,
-        arms: &[Arm],
-        seed: u64,
-        options: &RunOptions,
-    ) -> Result<Self, RunError> {
-        let wanted = Wanted {
-            cells: false,
-            views: false,
-            margin_m: prepared.scenario.evaluation.margin_m,
-            threads: options.threads,
-        };
-        Self::of_world(prepared, arms, seed, options, wanted)
-    }
-
-    fn of_world(
-        prepared: &'p Prepared,
-        arms: &[Arm],
-        seed: u64,
-        options: &RunOptions,
-        wanted: Wanted,
-    ) -> Result<Self, RunError> {
         let window = Window::new(prepared, options)?;
         for arm in arms {
             if let Some(found) = arm.allowance

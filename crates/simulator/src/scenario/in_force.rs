@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{GridFrame, Scenario};
 use crate::conduct::Conduct;
 use crate::errors::Errors;
-use crate::readings::{Evaluation, Sensing, SizeModel};
+use crate::readings::{Evaluation, Senders, Sensing, SizeModel};
 
 /// Parameters that a run takes from elsewhere in its scenario, and where that is. They are no keys of a scenario.
 pub const TAKEN: [(&str, &str); 3] = [
@@ -37,6 +37,8 @@ parameters! {
         demand: DemandOptions = DemandOptions::default(), source "design";
         /// What becomes of a message on its way: path loss, block errors, collisions, ranges.
         channel: ChannelParameters = ChannelParameters::default(), source "docs/channel.md";
+        /// When everyone checks what to report, in the arms in which nobody is asked.
+        senders: Senders = Senders::default(), source "reading 33";
         /// How far and from where everyone sees, and what counts as seen.
         sensing: Sensing = Sensing::default(), source "letter";
         /// Errors of positions; none as a rule.
@@ -61,6 +63,7 @@ impl Scenario {
             protocol: self.protocol.clone(),
             demand: self.demand.clone(),
             channel: self.channel.clone(),
+            senders: self.senders,
             sensing: self.sensing,
             errors: self.errors,
             evaluation: self.evaluation,

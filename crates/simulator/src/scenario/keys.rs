@@ -7,7 +7,7 @@ use covey_parameters::ranges::any;
 use covey_parameters::{Field, Kind, Value, nearest, unknown_field};
 use toml::de::{DeTable, DeValue};
 
-use super::{Readings, TAKEN};
+use super::{Readings, TAKEN, retired};
 use crate::calibrated::Calibrated;
 
 /// Roads and buildings.
@@ -52,7 +52,7 @@ const AFTER: &[Field] = &[
     Field::new(
         "calibrated",
         Kind::Group(Calibrated::FIELDS),
-        "What `covey calibrate` found; takes effect where the file does not set capacity or margin itself.",
+        "What `covey calibrate` found; takes effect where the file does not set the margin itself.",
     )
     .optional(),
 ];
@@ -152,6 +152,9 @@ fn look_up(group: &str, name: &str, fields: &'static [Field]) -> Result<&'static
         ));
     }
     if let Some(field) = fields.iter().find(|field| field.name == name) {
+        return Ok(field);
+    }
+    if let Some(field) = retired::field(group, name) {
         return Ok(field);
     }
     let here: Vec<&str> = fields

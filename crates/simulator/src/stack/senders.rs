@@ -1,13 +1,14 @@
 //! Sender-side arms: everyone reports by the generation rules of TS 103 324, with or without the redundancy mitigation of
 //! TR 103 562.
 //!
-//! An object is due if it was not included before, moved more than 4 m, changed its speed by more than 0.5 m/s or its heading
-//! by more than 4 degrees since it was, or was not included for 1 s. Once a second the message carries sensor information,
-//! with objects or without.
+//! Every `senders.interval_s` a sender looks which objects are due, by the rules that contributors follow, too
+//! ([`covey_protocol::inclusion`]). Once a second the message carries sensor information, with objects or without.
 //!
 //! Mitigation leaves an object out if its own beacon was decoded within the last second, or another's report of it was (one
 //! is enough), or the last report of it is within 4 m and 0.5 m/s of its present state. What is left is cut to the 32 that
 //! were longest not reported by anyone.
+
+use covey_protocol::inclusion::{FASTER_M_PER_S, MOVED_M, Motion, TURNED_RAD, turn};
 
 use super::reports::SentReports;
 use super::{Stack, Turn};
@@ -16,14 +17,11 @@ use crate::ids::{Lane, Slot, Step};
 use crate::prepared::{RING, STEP_S};
 use crate::world::{Matrix, Stamp, World, rebase};
 
-const MOVED_M: f64 = 4.0;
-const SPEED_M_PER_S: f64 = 0.5;
-const HEADING_RAD: f64 = 4.0 / 180.0 * std::f64::consts::PI;
 const MOST_OBJECTS: usize = 32;
 /// By utility a message has room for 10 objects (506 bytes), and takes none below this utility.
 const MOST_USEFUL: usize = 10;
 const LEAST_UTILITY: f64 = 1.0;
-/// Longest time between two inclusions, and for which others count.
+/// For how long what others told counts.
 const WINDOW_S: f64 = 1.0;
 
 /// What a sender leaves out.
@@ -74,7 +72,7 @@ impl Stack for Senders {
         reports.clear();
         let thinning = Class::Report.thinning(world);
         for &slot in world.road.participants() {
-            if !clock.reports(world, slot) {
+            if !clock.checks(world, slot) {
                 continue;
             }
             let others = Others {
@@ -175,8 +173,8 @@ impl Senders {
                     &world.road.moment(object, step).state,
                 );
                 let moved = (now.position.distance(then.position) / MOVED_M).min(1.0);
-                let faster = ((now.speed - then.speed).abs() / SPEED_M_PER_S).min(1.0);
-                let turned = (turn(now.heading, then.heading) / HEADING_RAD).min(1.0);
+                let faster = ((now.speed - then.speed).abs() / FASTER_M_PER_S).min(1.0);
+                let turned = (turn(now.heading, then.heading) / TURNED_RAD).min(1.0);
                 let waited = (f64::from(sensed.since(step)) * STEP_S / WINDOW_S).min(1.0);
                 moved + faster + turned + waited
             };
@@ -203,20 +201,10 @@ fn remembered(world: &World<'_>, stamp: Stamp) -> bool {
 
 /// The object's state at the newest sensing differs from that at step `then`.
 fn changed(world: &World<'_>, object: Slot, then: Step, heading: bool) -> bool {
-    let now = &world.road.moment(object, world.sights.step).state;
-    let then = &world.road.moment(object, then).state;
-    now.position.distance(then.position) > MOVED_M
-        || (now.speed - then.speed).abs() > SPEED_M_PER_S
-        || heading && has_turned(now.heading, then.heading)
-}
-
-/// The angle between two headings is more than [`HEADING_RAD`].
-fn has_turned(a: f64, b: f64) -> bool {
-    // Far enough below the limit no rounding matters.
-    (a - b).abs() > 0.99 * HEADING_RAD && turn(a, b) > HEADING_RAD
-}
-
-/// The angle between two headings, in radians.
-fn turn(a: f64, b: f64) -> f64 {
-    (a - b).sin().atan2((a - b).cos()).abs()
+    let motion = |step: Step| Motion::from(&world.road.moment(object, step).state);
+    let (now, then) = (motion(world.sights.step), motion(then));
+    match heading {
+        true => now.has_changed_since(&then),
+        false => now.has_moved_since(&then),
+    }
 }

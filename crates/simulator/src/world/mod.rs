@@ -31,8 +31,6 @@ pub(crate) use stamps::{Matrix, Stamp, Time, rebase};
 pub(crate) struct Wanted {
     /// Cells that participants see.
     pub(crate) cells: bool,
-    /// Sight and links; without them only the load of beacons means anything.
-    pub(crate) views: bool,
     /// d_min, in metres.
     pub(crate) margin_m: f64,
     /// Threads that may work on it.
@@ -173,7 +171,7 @@ impl<'p> World<'p> {
         if !self.road.left().is_empty() && !self.is_sensing() {
             self.forget_left();
         }
-        if self.is_sensing() && self.wanted.views {
+        if self.is_sensing() {
             self.look();
         }
         if evaluate && self.is_decision() {

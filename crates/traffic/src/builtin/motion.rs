@@ -22,6 +22,8 @@ const STOP_SHORT: f64 = 0.3;
 const HELPFUL_BRAKING: f64 = 2.0;
 /// Time constant of the smoothed acceleration, s.
 const SMOOTHING: f64 = 0.5;
+/// Whoever would be slower than this (m/s), or than half of what a step's acceleration gives, stands.
+const AT_REST: f64 = 0.05;
 /// Below this speed (m/s) a vehicle counts as standing.
 pub(crate) const STANDING: f64 = 0.1;
 
@@ -371,7 +373,11 @@ impl Motion {
             };
         let hardest = (me.speed - decel * dt).min(target);
         let mut next = (target - slack).max(hardest);
-        next = next.max(me.speed - EMERGENCY * dt).max(0.0);
+        next = next.max(me.speed - EMERGENCY * dt);
+        if next < AT_REST.min(0.5 * model.accel * dt) {
+            // The safe speed falls with the gap for ever: who would only creep stands.
+            next = 0.0;
+        }
 
         // A gate that can no longer be kept after this step is passed for good.
         let mut bound = me.bound;

@@ -135,12 +135,12 @@ impl Contributors {
             slot,
         };
         let chooser = &mut self.chooser;
-        let report = contributor.report(now, |asked| {
+        let report = contributor.report(now, |asked, included| {
             if misbehaviour.is_some() {
                 return Vec::new();
             }
-            let judgement = profile.judgement.as_ref();
-            let chosen = chooser.choose(&profile.parameters, judgement, &observer, asked, &ears);
+            let (p, judgement) = (&profile.parameters, profile.judgement.as_ref());
+            let chosen = chooser.choose(p, judgement, &observer, asked, included, &ears);
             chosen.into_iter().map(|k| sensed[k]).collect()
         });
         match misbehaviour {

@@ -1,0 +1,244 @@
+//! Which objects an ordinary report includes: the generation rules of TS 103 324 for vehicles, from the sender's own history.
+//!
+//! An object is due if the sender did not include it within the last second, or if since then it moved by more than 4 m, or
+//! changed its speed by more than 0.5 m/s or its direction by more than 4 degrees. The direction of what hardly moves is
+//! nothing to go by, and whoever drives off changes its speed.
+
+use alloc::vec::Vec;
+
+use crate::grid::Position;
+use crate::ids::ObjectId;
+use crate::messages::{AgentState, ObjectState};
+use crate::parameters::{Parameters, ReportContent};
+use crate::time::{Duration, Instant};
+
+/// Displacement since the last inclusion above which an object is due, in metres: minPositionChangeThreshold.
+pub const MOVED_M: f64 = 4.0;
+/// Change of speed above which it is, in m/s: minGroundSpeedChangeThreshold.
+pub const FASTER_M_PER_S: f64 = 0.5;
+/// Change of direction above which it is, in radians: minGroundVelocityOrientationChangeThreshold, 4 degrees.
+pub const TURNED_RAD: f64 = 4.0 / 180.0 * core::f64::consts::PI;
+/// The longest time between two inclusions: T_GenCpmMax.
+pub const AT_LEAST_EVERY: Duration = Duration::from_millis(1_000);
+/// The direction of whatever is slower may be anything, in m/s.
+const SLOW_M_PER_S: f64 = 0.5;
+
+/// What the rules compare.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Motion {
+    /// Centre of the body.
+    pub position: Position,
+    /// Its speed, in m/s.
+    pub speed: f64,
+    /// Its direction, in radians.
+    pub heading: f64,
+}
+
+impl From<&ObjectState> for Motion {
+    fn from(state: &ObjectState) -> Self {
+        Self {
+            position: state.position,
+            speed: state.velocity.speed(),
+            heading: libm::atan2(state.velocity.y, state.velocity.x),
+        }
+    }
+}
+
+impl From<&AgentState> for Motion {
+    fn from(state: &AgentState) -> Self {
+        Self {
+            position: state.position,
+            speed: state.speed,
+            heading: state.heading,
+        }
+    }
+}
+
+impl Motion {
+    /// It moved or changed its speed since it was `then`, by more than the thresholds.
+    #[must_use]
+    pub fn has_moved_since(&self, then: &Self) -> bool {
+        self.position.distance(then.position) > MOVED_M
+            || libm::fabs(self.speed - then.speed) > FASTER_M_PER_S
+    }
+
+    /// The same, or it turned.
+    #[must_use]
+    pub fn has_changed_since(&self, then: &Self) -> bool {
+        self.has_moved_since(then)
+            || self.speed.min(then.speed) >= SLOW_M_PER_S
+                && turn(self.heading, then.heading) > TURNED_RAD
+    }
+}
+
+/// The angle between two directions, in radians.
+#[must_use]
+pub fn turn(a: f64, b: f64) -> f64 {
+    let between = libm::fabs(a - b);
+    if between <= core::f64::consts::PI {
+        return between;
+    }
+    libm::fabs(libm::atan2(libm::sin(between), libm::cos(between)))
+}
+
+/// What a sender included in its reports of the last second.
+#[derive(Debug, Clone, Default)]
+pub struct Inclusion {
+    /// By ascending id: when it was included last, and how it moved then.
+    included: Vec<(ObjectId, Instant, Motion)>,
+}
+
+impl Inclusion {
+    /// The rules want the object in a report at `now`.
+    #[must_use]
+    pub fn is_due(&self, now: Instant, state: &ObjectState) -> bool {
+        let Ok(at) = self
+            .included
+            .binary_search_by_key(&state.id, |&(id, ..)| id)
+        else {
+            return true;
+        };
+        let (_, at, then) = &self.included[at];
+        !is_recent(now, *at) || Motion::from(state).has_changed_since(then)
+    }
+
+    /// A report at `now` includes `objects`.
+    pub fn note(&mut self, now: Instant, objects: &[ObjectState]) {
+        // What lies longer back is due whatever it does, as if it had never been included.
+        self.included.retain(|&(_, at, _)| is_recent(now, at));
+        for state in objects {
+            let entry = (state.id, now, Motion::from(state));
+            match self
+                .included
+                .binary_search_by_key(&state.id, |&(id, ..)| id)
+            {
+                Ok(at) => self.included[at] = entry,
+                Err(at) => self.included.insert(at, entry),
+            }
+        }
+    }
+}
+
+/// Not so long ago that the object is due whatever it does; what lies ahead was said by another clock.
+fn is_recent(now: Instant, at: Instant) -> bool {
+    (Duration::ZERO..AT_LEAST_EVERY).contains(&now.since(at))
+}
+
+/// The share of cycles in which an ordinary report includes an object of this speed that goes straight on: what a host takes
+/// the report of somebody to hold of it.
+#[must_use]
+pub fn included_share(parameters: &Parameters, speed: f64) -> f64 {
+    let longest = libm::ceil(AT_LEAST_EVERY.seconds() / parameters.cycle_s - 1e-9);
+    // After so many cycles it has moved by more than the threshold.
+    let moved = libm::floor(MOVED_M / (speed.max(1e-9) * parameters.cycle_s) + 1e-9) + 1.0;
+    1.0 / moved.min(longest).max(1.0)
+}
+
+impl Parameters {
+    /// How many reports a host goes by for what a contributor's reports hold: reports by the generation rules come in rounds of
+    /// a second, all others are as the last one was.
+    #[must_use]
+    pub(crate) fn reports_in_round(&self) -> usize {
+        match self.report_content {
+            ReportContent::Included => {
+                libm::round(AT_LEAST_EVERY.seconds() / self.cycle_s).max(1.0) as usize
+            }
+            ReportContent::All | ReportContent::Silent => 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::Velocity;
+    use crate::messages::{Confidence, Size};
+    use alloc::vec;
+
+    fn object(id: u64, x: f64, velocity: (f64, f64)) -> ObjectState {
+        ObjectState {
+            id: ObjectId(id),
+            position: Position::new(x, 0.0),
+            velocity: Velocity::new(velocity.0, velocity.1),
+            size: Size::default(),
+            sensed_at: Instant::ZERO,
+            confidence: Confidence::FULL,
+        }
+    }
+
+    fn at(ms: i64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn an_object_is_due_when_new_changed_or_a_second_old() {
+        let mut history = Inclusion::default();
+        let first = object(1, 0.0, (10.0, 0.0));
+        assert!(history.is_due(at(0), &first));
+        history.note(at(0), &[first]);
+        assert!(!history.is_due(at(200), &object(1, 4.0, (10.0, 0.0))));
+        assert!(history.is_due(at(200), &object(1, 4.1, (10.0, 0.0))));
+        assert!(!history.is_due(at(200), &object(1, 0.0, (10.5, 0.0))));
+        assert!(history.is_due(at(200), &object(1, 0.0, (10.6, 0.0))));
+        let turned = |degrees: f64| {
+            let angle = degrees.to_radians();
+            object(1, 0.0, (10.0 * libm::cos(angle), 10.0 * libm::sin(angle)))
+        };
+        assert!(!history.is_due(at(200), &turned(3.9)));
+        assert!(history.is_due(at(200), &turned(4.1)));
+        assert!(history.is_due(at(200), &turned(-4.1)));
+        assert!(!history.is_due(at(999), &first));
+        assert!(history.is_due(at(1_000), &first));
+        assert!(history.is_due(at(200), &object(2, 0.0, (0.0, 0.0))));
+    }
+
+    #[test]
+    fn the_direction_of_what_stands_is_nothing_to_go_by() {
+        let mut history = Inclusion::default();
+        history.note(at(0), &[object(1, 0.0, (0.01, 0.0))]);
+        assert!(!history.is_due(at(200), &object(1, 0.0, (-0.01, 0.0))));
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_makes_everything_due() {
+        let mut history = Inclusion::default();
+        history.note(at(5_000), &[object(1, 0.0, (0.0, 0.0))]);
+        assert!(history.is_due(at(0), &object(1, 0.0, (0.0, 0.0))));
+        history.note(at(0), &[]);
+        assert!(history.included.is_empty());
+    }
+
+    #[test]
+    fn a_second_is_all_that_is_remembered() {
+        let mut history = Inclusion::default();
+        for k in 0..100 {
+            let objects = vec![object(k, 0.0, (0.0, 0.0)), object(k + 1, 0.0, (0.0, 0.0))];
+            history.note(at(200 * k as i64), &objects);
+            assert!(history.included.len() <= 6, "{}", history.included.len());
+            assert!(history.included.is_sorted_by_key(|&(id, ..)| id));
+        }
+    }
+
+    #[test]
+    fn hosts_expect_what_the_rules_give() {
+        let p = Parameters::default();
+        assert_eq!(included_share(&p, f64::INFINITY), 1.0);
+        for speed in [0.0, 3.0, 6.0, 9.5, 15.0, 25.0] {
+            let mut history = Inclusion::default();
+            let mut included = 0.0;
+            let reports = 300;
+            for k in 0..reports {
+                let now = object(1, 0.2 * speed * k as f64, (speed, 0.0));
+                if history.is_due(at(200 * k), &now) {
+                    history.note(at(200 * k), &[now]);
+                    included += 1.0;
+                }
+            }
+            let expected = reports as f64 * included_share(&p, speed);
+            assert!(
+                (included - expected).abs() <= 1.0,
+                "{speed} m/s: {included}, expected {expected}"
+            );
+        }
+    }
+}
