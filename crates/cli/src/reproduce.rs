@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
-use covey_experiment::bundled;
+use covey_experiment::{bundled, seeds};
 use covey_experiment::world::{Base, TrafficSource, World};
 use covey_simulator::Arms;
 
@@ -12,14 +12,11 @@ use crate::failure::Failure;
 use crate::laboratory::{Bench, WorkOptions, file_failure, folder_name, world_failure};
 use crate::report::Conclusion;
 
-/// Seeds of the evaluation: 1 to 17. Calibration has its own, from 1001 on, so that nothing is fitted to what is evaluated.
-const SEEDS: u64 = 17;
-const FIRST_CALIBRATION_SEED: u64 = 1001;
-
 /// Reproduce the letter: all arms on paired seeds, with statistics, tables and report
 ///
-/// Runs the letter's arms, and random admission redrawn every cycle, on the bundled corridor. Finished seeds are kept: run again
-/// after an interruption, it goes on where it stopped. Results of another revision or other parameters are set aside, never mixed.
+/// Runs the letter's arms, and random admission redrawn every cycle, on the bundled corridor. Seeds 101 to 117 are evaluated; 1 to 17 are
+/// for tuning, trying and tests; those from 1001 on are for calibration. Finished seeds are kept: run again after an interruption, it
+/// goes on where it stopped. Results of another revision or other parameters are set aside, never mixed.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     covey reproduce\n  \
@@ -27,10 +24,10 @@ const FIRST_CALIBRATION_SEED: u64 = 1001;
     covey reproduce --traffic sumo --out out/letter-sumo\n  \
     covey reproduce --beyond")]
 pub(crate) struct Arguments {
-    /// 3 seeds, 15 s + 15 s: to see that it works; the intervals mean nothing
+    /// Seeds 1 to 3, 15 s + 15 s: to see that it works; the intervals mean nothing
     #[arg(long)]
     quick: bool,
-    /// Seeds 1 to N; default 17, the letter's number
+    /// The first N seeds from 101 on; default 17, the letter's number. With --quick: seeds 1 to N
     #[arg(long, value_name = "N")]
     seeds: Option<u64>,
     /// Who drives the vehicles
@@ -76,31 +73,8 @@ enum Sizes {
 
 pub(crate) fn run(arguments: &Arguments, known: &Arms) -> Result<(), Failure> {
     let start = Instant::now();
-    let count = match (arguments.seeds, arguments.quick) {
-        (Some(n), _) => n,
-        (None, true) => 3,
-        (None, false) => SEEDS,
-    };
-    if count == 0 || count >= FIRST_CALIBRATION_SEED {
-        return Err(Failure::input(
-            "--seeds",
-            format!(
-                "found {count}, expected 1 to {}",
-                FIRST_CALIBRATION_SEED - 1
-            ),
-        ));
-    }
+    let seeds = chosen_seeds(arguments)?;
     arguments.work.workers()?;
-    let seeds: Vec<u64> = match arguments.trial {
-        true => vec![FIRST_CALIBRATION_SEED],
-        false => (1..=count).collect(),
-    };
-    if let Some(seed) = arguments.record_seed.filter(|seed| !seeds.contains(seed)) {
-        return Err(Failure::input(
-            "--record-seed",
-            format!("found {seed}, expected one of the seeds that are run, 1 to {count}"),
-        ));
-    }
     let out = arguments
         .out
         .clone()
@@ -150,6 +124,30 @@ pub(crate) fn run(arguments: &Arguments, known: &Arms) -> Result<(), Failure> {
         arms: known,
     }
     .write(start)
+}
+
+/// The seeds that are run.
+fn chosen_seeds(arguments: &Arguments) -> Result<Vec<u64>, Failure> {
+    if arguments.trial {
+        return Ok(vec![seeds::FIRST_CALIBRATION]);
+    }
+    let count = match (arguments.seeds, arguments.quick) {
+        (Some(count), _) => count,
+        (None, true) => seeds::QUICK,
+        (None, false) => seeds::EVALUATED.count() as u64,
+    };
+    let chosen = seeds::first(count, arguments.quick)
+        .map_err(|problem| Failure::input("--seeds", problem))?;
+    match arguments.record_seed.filter(|seed| !chosen.contains(seed)) {
+        None => Ok(chosen),
+        Some(seed) => Err(Failure::input(
+            "--record-seed",
+            format!(
+                "found {seed}, expected one of the seeds that are run, {}",
+                seeds::told(&chosen)
+            ),
+        )),
+    }
 }
 
 fn default_out(arguments: &Arguments) -> PathBuf {

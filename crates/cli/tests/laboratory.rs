@@ -308,7 +308,11 @@ fn wrong_input_is_refused_before_anything_runs() {
     run(&["--net", "x.net.xml"]).refused(&["--net"]);
     covey(&["run"], "").refused(&["SCENARIO.toml"]);
     covey(&["run", "nowhere.toml"], "").refused(&["nowhere.toml"]);
-    covey(&["reproduce", "--seeds", "0"], "").refused(&["--seeds", "found 0"]);
+    covey(&["reproduce", "--seeds", "0"], "").refused(&["--seeds", "found 0", "1 to 900"]);
+    covey(&["reproduce", "--seeds", "901"], "").refused(&["--seeds", "found 901", "calibration"]);
+    covey(&["reproduce", "--quick", "--seeds", "101"], "").refused(&["found 101", "evaluated"]);
+    covey(&["reproduce", "--record-seed", "1"], "").refused(&["found 1,", "101 to 117"]);
+    covey(&["reproduce", "--quick", "--record-seed", "101"], "").refused(&["found 101,", "1 to 3"]);
     covey(&["report", &out], "").refused(&["summary.json", "covey reproduce"]);
     let sweep = |plan: &str| {
         let plan = directory.file("plan.toml", format!("scenario = \"scenario.toml\"\n{plan}"));

@@ -31,6 +31,7 @@ pub mod report;
 pub mod results;
 pub mod revision;
 pub mod runner;
+pub mod seeds;
 pub mod slurm;
 pub mod stats;
 pub mod store;

@@ -5,7 +5,7 @@
 //! scenario = "../scenarios/tamagawa/scenario.toml"   # left out: the bundled one
 //! traffic = "builtin"                                # or "sumo"
 //! arms = ["cam-only", "proposed@0.4"]                # left out: the letter's sixteen
-//! seeds = "1..=17"                                   # or a list
+//! seeds = "101..=117"                                # or a list
 //! warmup_s = 40.0
 //! measure_s = 40.0
 //! cycles = false                                     # true: keep every cycle, too
