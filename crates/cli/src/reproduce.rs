@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
-use covey_experiment::{bundled, seeds};
 use covey_experiment::world::{Base, TrafficSource, World};
+use covey_experiment::{bundled, seeds};
 use covey_simulator::Arms;
 
 use crate::failure::Failure;

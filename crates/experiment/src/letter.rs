@@ -101,6 +101,9 @@ pub fn known_reason(key: &str) -> Option<&'static str> {
         "cam-only" => {
             "Calibrated: d_min of the relevance rule is set on seeds that are never evaluated so that this arm has 5.8 % (reading 1). No finding."
         }
+        "beacons" => {
+            "Nothing is fitted: capacity is nominal (reading 11), so this is a check of density, beacon size and rate, and of how occupancy is averaged."
+        }
         "cpm-etsi" => {
             "Message sizes follow TR 103 562 (reading 21), and the letter gives neither its sizes nor its collision law; the load is a check, not fitted. A steeper law of collision loss hurts this arm most (reading 22)."
         }

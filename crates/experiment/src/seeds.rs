@@ -84,7 +84,10 @@ mod tests {
         assert_eq!(first(100, true).unwrap().last(), Some(&100));
         for (count, quick) in [(0, false), (901, false), (0, true), (101, true)] {
             let problem = first(count, quick).unwrap_err();
-            assert!(problem.starts_with(&format!("found {count}, ")), "{problem}");
+            assert!(
+                problem.starts_with(&format!("found {count}, ")),
+                "{problem}"
+            );
         }
     }
 

@@ -140,11 +140,16 @@ pub struct PerSeed {
 pub struct ArmSummary {
     /// Missed over relevant, pooled over seeds.
     pub deficit: Interval,
-    /// Cooperative bytes offered over capacity, mean over every (tile, cycle) that holds a participant.
+    /// The load that a participant meets: cooperative bytes offered over capacity, averaged over tiles and cycles weighted by the
+    /// participants in them.
     pub load: Interval,
+    /// The same with every (tile, cycle) that holds a participant counted once. Absent in files from before there was a weight:
+    /// there `load` is this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load_by_tile: Option<Average>,
     /// The load by kind.
     pub load_parts: LoadParts,
-    /// Congestion price, mean over (tile, cycle) with a host.
+    /// Congestion price, averaged as the load is, over (tile, cycle) with a host.
     pub price: Interval,
     /// Contributors besides the host, mean over (tile, cycle) with a host.
     pub contributors: Interval,
@@ -156,6 +161,9 @@ pub struct ArmSummary {
     /// Load of mandatory beacons.
     #[serde(default)]
     pub beacon_load: Average,
+    /// The same with its interval; absent in older files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beacon_occupancy: Option<Interval>,
     /// Load of everything, beacons included.
     #[serde(default)]
     pub busy: Average,

@@ -82,7 +82,7 @@ impl Page<'_> {
     fn pareto(&mut self) {
         let mut body = self.figure(
             figures::pareto::figure(self.view),
-            "Deficit over cooperative load. Bars are arm-wise 95 % intervals on both axes, not pairwise comparisons. Allowances b of \
+            "Deficit over the cooperative load that a participant meets. Bars are arm-wise 95 % intervals on both axes, not pairwise comparisons. Allowances b of \
              one strategy are joined. The band is the oracle's interval. A hollow arm is dominated: another arm, oracle and yardstick aside, has \
              no more deficit and no more load in the means, and less of one.",
             "No arm of this summary has both a deficit and a load.",
@@ -92,6 +92,7 @@ impl Page<'_> {
             "#deficit, %",
             "#of all vehicles, %",
             "#load",
+            "#by tile",
             "#digest + reports + broadcast",
             "#price",
             "#contri\u{ad}butors",
@@ -117,6 +118,7 @@ impl Page<'_> {
                 shown(arm.all.deficit_all.mean.map(|x| 100.0 * x), 2),
                 arm.load
                     .map_or_else(dash, |value| with_interval(value, 3, "")),
+                shown(arm.all.load_by_tile.and_then(|load| load.mean), 3),
                 load_parts(arm),
                 host(arm.price.map(|price| price.mean), 3),
                 host(arm.all.contributors.mean, 1),
@@ -132,6 +134,9 @@ impl Page<'_> {
             table.row(row);
         }
         body.push_str(&table.folded("Values of all arms"));
+        body.push_str(&paragraph(
+            "By tile, a column of these values: the load with every tile and cycle that holds a participant counted once, however many it holds.",
+        ));
         if path {
             body.push_str(&paragraph(
                 "Own path seen, a column of these values: share of 5 m cells on participants' own paths of the next 5 s that they see themselves, or that a sender \
@@ -248,8 +253,8 @@ impl Page<'_> {
     fn over_time(&mut self) {
         let body = self.figure(
             figures::time::figure(self.view, self.series),
-            "Means of each second over tiles and seeds: price and contributors over tiles with a host, load over tiles that hold a \
-             participant. The price acts on the load that reports, digests and broadcasts make; mandatory beacons are not in it. \
+            "Means of each second over tiles and seeds: load over tiles weighted by the participants in them, price likewise over tiles with a \
+             host, contributors per host. The price acts on the load that reports, digests and broadcasts make; mandatory beacons are not in it. \
              Random admission does not heed the price.",
             "There are no series over time beside this summary (report.json).",
         );
@@ -566,7 +571,8 @@ impl Page<'_> {
         ));
         html.push_str(
             "<p>The deficit is the share of decision-relevant objects that a vehicle does not know of, or knows of too late to react; \
-             the load is the cooperative airtime offered beyond mandatory beacons, as a share of channel capacity. Three readings of the \
+             the load is the cooperative load that a participant meets: bytes offered beyond mandatory beacons over capacity, averaged over tiles \
+             and cycles weighted by the participants in them. Three readings of the \
              letter&#39;s open points, rows <a href=\"#setup\">6, 10 and 15</a>, were chosen in a prototype with the letter&#39;s results in view.</p>\n",
         );
         html.push_str("<nav aria-label=\"Sections\"><ol>");

@@ -76,13 +76,13 @@ pub struct Trace {
 pub struct TracePoint {
     /// Middle of the second, from the beginning of the run.
     pub time_s: f64,
-    /// Congestion price, over tiles with a host.
+    /// Congestion price, over tiles with a host weighted by their participants.
     pub price: Option<f64>,
     /// Contributors, over tiles with a host.
     pub contributors: Option<f64>,
-    /// Cooperative bytes offered over capacity, over tiles with a participant.
+    /// Cooperative bytes offered over capacity, over tiles weighted by their participants.
     pub load: Option<f64>,
-    /// All bytes offered over capacity, over tiles with a participant.
+    /// All bytes offered over capacity, over tiles weighted by their participants.
     pub busy: Option<f64>,
 }
 
@@ -148,7 +148,10 @@ pub struct Phase {
 #[derive(Debug, Clone, Copy, Default)]
 struct TimeSums {
     hosts: u64,
-    tiles: u64,
+    /// Participants in tiles with a host.
+    served: u64,
+    /// Participants in all tiles.
+    participants: u64,
     price: f64,
     contributors: f64,
     load: f64,
@@ -158,7 +161,8 @@ struct TimeSums {
 impl TimeSums {
     fn add(&mut self, other: &Self) {
         self.hosts += other.hosts;
-        self.tiles += other.tiles;
+        self.served += other.served;
+        self.participants += other.participants;
         self.price += other.price;
         self.contributors += other.contributors;
         self.load += other.load;
@@ -212,12 +216,15 @@ impl SeriesBuilder {
         for row in cycles {
             let second = (f64::from(row.cycle) * self.cycle_s / TIME_BIN_S + 1e-9).floor();
             let sums = part.by_time.entry(second as u32).or_default();
-            sums.tiles += 1;
-            sums.load += row.load;
-            sums.busy += row.busy;
+            let participants = u64::from(row.participants);
+            let weight = f64::from(row.participants);
+            sums.participants += participants;
+            sums.load += weight * row.load;
+            sums.busy += weight * row.busy;
             if row.host.is_some() {
                 sums.hosts += 1;
-                sums.price += row.price;
+                sums.served += participants;
+                sums.price += weight * row.price;
                 sums.contributors += f64::from(row.contributors);
             }
         }
@@ -296,10 +303,10 @@ fn trace(arm: &str, seeds: &BTreeMap<u64, RunPart>) -> Trace {
             .iter()
             .map(|(&second, sums)| TracePoint {
                 time_s: (f64::from(second) + 0.5) * TIME_BIN_S,
-                price: mean(sums.price, sums.hosts),
+                price: mean(sums.price, sums.served),
                 contributors: mean(sums.contributors, sums.hosts),
-                load: mean(sums.load, sums.tiles),
-                busy: mean(sums.busy, sums.tiles),
+                load: mean(sums.load, sums.participants),
+                busy: mean(sums.busy, sums.participants),
             })
             .collect(),
     }
@@ -444,18 +451,20 @@ mod tests {
     #[test]
     fn time_is_cut_into_seconds_and_tiles_without_host_have_no_price() {
         let mut builder = SeriesBuilder::new(0.2);
-        let cycles = [
+        let mut cycles = [
             row(4, Some(1), 2.0, 0.2),
             row(4, None, 9.0, 0.4),
             row(5, Some(1), 3.0, 0.2),
         ];
+        cycles[0].participants = 9;
         builder.add(&run(1, vec![]), &cycles);
         let series = builder.finish();
         let points = &series.over_time[0].points;
         assert_eq!(points.len(), 2);
         assert_eq!(points[0].time_s, 0.5);
         assert_eq!(points[0].price, Some(2.0));
-        assert!((points[0].load.unwrap() - 0.3).abs() < 1e-12);
+        // Nine participants met 0.2, three 0.4.
+        assert!((points[0].load.unwrap() - 0.25).abs() < 1e-12);
         assert_eq!(points[1].price, Some(3.0));
     }
 

@@ -164,6 +164,9 @@ fn findings_are_judged_by_intervals() {
     let all = findings(&input(17));
     let verdict = |key: &str| all.iter().find(|one| one.key == key).unwrap().verdict;
     assert_eq!(verdict("cam-only"), Verdict::Calibrated);
+    assert_eq!(all.len(), 25);
+    // 0.634 is short of what rounds to 0.64, by a thousandth.
+    assert_eq!(verdict("beacons"), Verdict::NotHeld);
     assert_eq!(verdict("gain-0.2"), Verdict::Held);
     assert_eq!(verdict("falls-with-b"), Verdict::Held);
     assert_eq!(verdict("random-worse-than-cam"), Verdict::Held);
@@ -174,6 +177,33 @@ fn findings_are_judged_by_intervals() {
     let digest = all.iter().find(|one| one.key == "digest").unwrap();
     assert_eq!(digest.verdict, Verdict::NotHeld);
     assert!(digest.reason.contains("reading 6"));
+}
+
+#[test]
+fn beacons_are_held_where_the_interval_meets_what_rounds_to_the_letters() {
+    let verdict = |lo: f64, hi: f64| {
+        let mut input = input(17);
+        input.summary.arms.0[0].1.beacon_occupancy = Some(Interval {
+            mean: Some(f64::midpoint(lo, hi)),
+            lo: Some(lo),
+            hi: Some(hi),
+        });
+        let all = findings(&input);
+        let found = all.into_iter().find(|one| one.key == "beacons").unwrap();
+        (found.ours, found.verdict)
+    };
+    assert_eq!(
+        verdict(0.61, 0.636),
+        ("62.3 % [61.0, 63.6]".to_string(), Verdict::Held)
+    );
+    assert_eq!(verdict(0.646, 0.66).1, Verdict::NotHeld);
+    // An older summary has a mean alone.
+    let mut old = input(17);
+    old.summary.arms.0[0].1.beacon_occupancy = None;
+    old.summary.arms.0[0].1.beacon_load.mean = Some(0.6437);
+    let all = findings(&old);
+    let found = all.iter().find(|one| one.key == "beacons").unwrap();
+    assert_eq!(found.verdict, Verdict::Held);
 }
 
 #[test]

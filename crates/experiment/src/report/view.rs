@@ -34,6 +34,8 @@ pub(crate) struct ArmView<'a> {
     pub(crate) load: Option<Interval>,
     pub(crate) price: Option<Interval>,
     pub(crate) digest_bytes: Option<Interval>,
+    /// What mandatory beacons take of capacity.
+    pub(crate) beacons: Option<Interval>,
     /// By seed, ascending.
     pub(crate) seeds: Vec<SeedRow>,
     /// All that the summary has of it.
@@ -52,10 +54,20 @@ impl<'a> ArmView<'a> {
             load: all.load.estimate(),
             price: all.price.estimate(),
             digest_bytes: all.digest_bytes.estimate(),
+            beacons: beacons(all),
             seeds,
             all,
         }
     }
+}
+
+/// The occupancy by beacons; without interval in older files.
+fn beacons(arm: &ArmSummary) -> Option<Interval> {
+    let alone = crate::summary::Interval {
+        mean: arm.beacon_load.mean,
+        ..Default::default()
+    };
+    arm.beacon_occupancy.unwrap_or(alone).estimate()
 }
 
 impl SeedRow {

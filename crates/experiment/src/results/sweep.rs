@@ -17,7 +17,7 @@ pub(crate) struct ArmRuns {
     relevant_all: f64,
     missed_all: f64,
     load_sum: f64,
-    tile_cycles: f64,
+    participant_cycles: f64,
     /// Deficit by seed, of participants and of all vehicles.
     by_seed: BTreeMap<i64, [Option<f64>; 2]>,
 }
@@ -32,7 +32,7 @@ impl ArmRuns {
     }
 
     pub(crate) fn load(&self) -> Option<f64> {
-        (self.tile_cycles > 0.0).then(|| self.load_sum / self.tile_cycles)
+        (self.participant_cycles > 0.0).then(|| self.load_sum / self.participant_cycles)
     }
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn read(file: &Path, keys: &[&str]) -> io::Result<Vec<WorldRuns>> {
             "relevant_all",
             "missed_all",
             "load",
-            "tile_cycles",
+            "participant_cycles",
         ],
     ]
     .concat();
@@ -103,7 +103,7 @@ pub(crate) fn read(file: &Path, keys: &[&str]) -> io::Result<Vec<WorldRuns>> {
         runs.relevant_all += value(4);
         runs.missed_all += value(5);
         runs.load_sum += value(6) * value(7);
-        runs.tile_cycles += value(7);
+        runs.participant_cycles += value(7);
         runs.by_seed.insert(
             *seed,
             [ratio(value(3), value(2)), ratio(value(5), value(4))],
@@ -327,7 +327,7 @@ pub(crate) mod tests {
                 runs.relevant_all += 2000.0;
                 runs.missed_all += 3000.0 * deficit;
                 runs.load_sum += 0.25;
-                runs.tile_cycles += 1.0;
+                runs.participant_cycles += 1.0;
                 runs.by_seed
                     .insert(seed as i64, [Some(*deficit), Some(1.5 * deficit)]);
             }

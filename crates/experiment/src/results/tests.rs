@@ -195,7 +195,7 @@ fn sweeps_become_tables_and_the_figure() {
         "relevant_all",
         "missed_all",
         "load",
-        "tile_cycles",
+        "participant_cycles",
     ];
     let columns = |keys: &[(&'static str, Kind)]| {
         let mut columns = keys.to_vec();

@@ -140,6 +140,7 @@ impl ArmSummary {
         Self {
             deficit: stats::pooled(&shares(|o| deficit_share(&o.deficit))).into(),
             load: stats::pooled(&shares(|o| share(&o.load))).into(),
+            load_by_tile: Some(average(|o| share(&o.load_by_tile))),
             load_parts: LoadParts {
                 digest: part(|o| share(&o.load_digest)),
                 reports: part(|o| share(&o.load_reports)),
@@ -150,6 +151,7 @@ impl ArmSummary {
             digest_bytes: if_hosted(|o| share(&o.digest_bytes)),
             deficit_all: stats::pooled(&shares(|o| deficit_share(&o.deficit_all))).into(),
             beacon_load: average(|o| share(&o.beacon_load)),
+            beacon_occupancy: Some(stats::pooled(&shares(|o| share(&o.beacon_load))).into()),
             busy: average(|o| share(&o.busy)),
             churn: Average {
                 mean: part(|o| share(&o.churn)),

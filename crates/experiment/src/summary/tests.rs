@@ -20,6 +20,8 @@ fn outcome(arm: &str, seed: u64, missed: u64) -> Outcome {
             missed,
         },
         load: mean(60.0, 200),
+        load_by_tile: mean(5.0, 50),
+        beacon_load: mean(32.0 + seed as f64, 50),
         price: mean(1.5, 3),
         ..Outcome::default()
     }
@@ -78,6 +80,10 @@ fn fields_that_do_not_apply_are_zero_and_empty_ratios_null() {
     assert_eq!(arms["random@0.4"]["deficit"]["mean"], Value::Null);
     assert_eq!(arms["random@0.4"]["per_seed"][0]["deficit"], Value::Null);
     assert_eq!(arms["cam-only"]["load"]["mean"], 0.3);
+    assert_eq!(arms["cam-only"]["load_by_tile"]["mean"], 0.1);
+    let beacons = &arms["cam-only"]["beacon_occupancy"];
+    assert_eq!(beacons["mean"], arms["cam-only"]["beacon_load"]["mean"]);
+    assert!(beacons["lo"].as_f64() < beacons["mean"].as_f64());
     assert_eq!(json["scenario"]["vehicles"], 14.0);
     assert_eq!(json["scenario"]["corridor_km"], Value::Null);
     assert_eq!(json["letter"]["proposed@0.4"]["deficit"], 0.031);

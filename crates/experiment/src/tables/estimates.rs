@@ -58,6 +58,7 @@ pub(crate) fn arm_columns() -> Vec<Column> {
             "load",
             "load_lo",
             "load_hi",
+            "load_by_tile",
             "load_digest",
             "load_reports",
             "load_broadcast",
@@ -65,6 +66,8 @@ pub(crate) fn arm_columns() -> Vec<Column> {
             "contributors",
             "digest_bytes",
             "beacon_load",
+            "beacon_load_lo",
+            "beacon_load_hi",
             "vehicles",
             "participants",
         ]
@@ -85,6 +88,7 @@ pub(crate) fn arm_row(name: &str, arm: &ArmSummary, summary: &Summary) -> Vec<Ce
             arm.load.mean,
             arm.load.lo,
             arm.load.hi,
+            arm.load_by_tile.and_then(|load| load.mean),
             arm.load_parts.digest,
             arm.load_parts.reports,
             arm.load_parts.broadcast,
@@ -92,6 +96,8 @@ pub(crate) fn arm_row(name: &str, arm: &ArmSummary, summary: &Summary) -> Vec<Ce
             arm.contributors.mean,
             arm.digest_bytes.mean,
             arm.beacon_load.mean,
+            arm.beacon_occupancy.and_then(|load| load.lo),
+            arm.beacon_occupancy.and_then(|load| load.hi),
             summary.scenario.vehicles,
             summary.scenario.participants,
         ]

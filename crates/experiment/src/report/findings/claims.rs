@@ -1,8 +1,8 @@
 //! The letter's findings as a table: what it says, by which rule a run is held against it, and the function that does so.
 
 use super::judge::{
-    Judged, above, digest, dominated, falls, fourfold, gain, held_if, ladder_load, less_load,
-    more_missed, near_oracle, over_target, price, reporting, shown, step, value,
+    Judged, above, beacons, digest, dominated, falls, fourfold, gain, held_if, ladder_load,
+    less_load, more_missed, near_oracle, over_target, price, reporting, shown, step, value,
 };
 use crate::names::{
     CAM_ONLY, CPM_ETSI, CPM_RMR, PROPOSED_02, PROPOSED_04, PROPOSED_08, RANDOM_02, RANDOM_04,
@@ -29,12 +29,18 @@ const STEP: &str = "mean paired per-seed reduction in points: held where its int
 const DOMINATED: &str = "held where an arm, the oracle aside, misses less and loads less, both paired intervals without 0; undecided where so only in the means; else not held";
 
 /// Every finding, in the letter's order.
-pub(super) const CLAIMS: [Claim; 24] = [
+pub(super) const CLAIMS: [Claim; 25] = [
     Claim {
         key: "cam-only",
         claim: "CAM-only misses 5.8 %",
         rule: "none: d_min is calibrated to it, on other seeds",
         judge: |view| value(view, CAM_ONLY, false),
+    },
+    Claim {
+        key: "beacons",
+        claim: "Beacons alone occupy 64 % of capacity",
+        rule: BY_VALUE,
+        judge: beacons,
     },
     Claim {
         key: "cpm-rmr",

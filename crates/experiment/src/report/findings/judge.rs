@@ -3,8 +3,8 @@
 use super::Verdict;
 use crate::letter;
 use crate::names::{
-    CPM_RMR, LADDER, ORACLE, PROPOSED, PROPOSED_02, PROPOSED_04, PROPOSED_08, RANDOM, RANDOM_08,
-    at, rung,
+    CAM_ONLY, CPM_RMR, LADDER, ORACLE, PROPOSED, PROPOSED_02, PROPOSED_04, PROPOSED_08, RANDOM,
+    RANDOM_08, at, rung,
 };
 use crate::report::draw::plain;
 use crate::report::figures::with_interval;
@@ -73,6 +73,13 @@ pub(super) fn value(view: &View<'_>, arm: &str, with_load: bool) -> Judged {
         text.push_str(&format!(" at load {}", with_interval(ours_load, 3, "")));
     }
     Some((text, held_if(met)))
+}
+
+/// What beacons alone take of capacity, where nothing else is sent.
+pub(super) fn beacons(view: &View<'_>) -> Judged {
+    let ours = view.arm(CAM_ONLY)?.beacons?.scaled(100.0);
+    let met = meets(ours, 100.0 * letter::BEACON_LOAD, 100.0 * LAST_DIGIT.1);
+    Some((with_interval(ours, 1, " %"), held_if(met)))
 }
 
 /// Mean per-seed difference of deficits in points.
