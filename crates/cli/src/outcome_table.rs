@@ -74,8 +74,13 @@ fn arms(summary: &Summary) -> String {
         .0
         .first()
         .and_then(|(_, arm)| arm.beacon_load.mean);
+    let distance = summary.distance_to_letter.map_or_else(String::new, |x| {
+        format!(
+            "distance to the letter's figures: {x:.3} (root mean square of ln(ours / theirs))\n"
+        )
+    });
     format!(
-        "{}beacons alone: {} of capacity (letter {}); digest in the letter: {} B, {} of capacity\n",
+        "{}beacons alone: {} of capacity (letter {}); digest in the letter: {} B, {} of capacity\n{distance}",
         table.render(),
         number(beacons, 3),
         letter::BEACON_LOAD,

@@ -94,6 +94,88 @@ pub const TARGET: f64 = 0.3;
 /// The letter's load of mandatory beacons, over capacity.
 pub const BEACON_LOAD: f64 = 0.64;
 
+/// What a figure of the letter tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quantity {
+    /// The arm's deficit, a fraction.
+    Deficit,
+    /// The arm's load, over capacity.
+    Load,
+    /// The arm's mean price.
+    Price,
+    /// Mean bytes of a digest, in the arm.
+    DigestBytes,
+    /// The load of digests in the arm, over capacity.
+    DigestLoad,
+    /// The load of beacons in the arm, over capacity.
+    Beacons,
+}
+
+/// A figure that the letter prints.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Printed {
+    /// The arm that it is of.
+    pub arm: &'static str,
+    /// What it tells of the arm.
+    pub quantity: Quantity,
+    /// As printed.
+    pub value: f64,
+    /// Half a unit of its last digit: what of ours is smaller counts as this much in a distance.
+    pub half: f64,
+}
+
+/// The figures that a run's distance is made of: every deficit, load, occupancy and size that the letter prints, and its price at
+/// b = 0.8.
+///
+/// Left out: the deficit of `cam-only`, to which d_min is calibrated; figures that are 0; differences of arms, which follow from
+/// deficits; and the price of 0.007 at b = 0.2, which says that there is next to none, and whose logarithm would outweigh all else.
+#[must_use]
+pub fn printed() -> Vec<Printed> {
+    let figure = |arm, quantity, value, half| Printed {
+        arm,
+        quantity,
+        value,
+        half,
+    };
+    let mut all = vec![figure("cam-only", Quantity::Beacons, BEACON_LOAD, 0.005)];
+    for (arm, figures) in ARMS {
+        if let Some(deficit) = figures.deficit.filter(|_| arm != "cam-only") {
+            all.push(figure(arm, Quantity::Deficit, deficit, 0.0005));
+        }
+        if let Some(load) = figures.load.filter(|&load| load > 0.0) {
+            all.push(figure(arm, Quantity::Load, load, 0.005));
+        }
+    }
+    let price = price("proposed@0.8").unwrap_or_default();
+    all.push(figure("proposed@0.8", Quantity::Price, price, 0.5));
+    all.push(figure(
+        "proposed@0.4",
+        Quantity::DigestBytes,
+        DIGEST_BYTES,
+        0.5,
+    ));
+    all.push(figure(
+        "proposed@0.4",
+        Quantity::DigestLoad,
+        DIGEST_LOAD,
+        0.005,
+    ));
+    all
+}
+
+/// How far a run is from the letter: the root mean square, over all figures of [`printed`], of the natural logarithm of ours over
+/// theirs. `ours` gives a run's figure; what is less than half a unit of the letter's last digit counts as that half unit, so that
+/// nothing is infinitely far. 0 is the letter itself; 0.1 is about 10 % off in every figure. None where a figure is missing.
+pub fn distance(ours: impl Fn(&Printed) -> Option<f64>) -> Option<f64> {
+    let all = printed();
+    let mut sum = 0.0;
+    for figure in &all {
+        let ours = ours(figure).filter(|ours| ours.is_finite())?;
+        sum += (ours.max(figure.half) / figure.value).ln().powi(2);
+    }
+    Some((sum / all.len() as f64).sqrt())
+}
+
 /// Why an arm or finding is known, or thought, to differ from the letter. Each names the reading it rests on; none is a proof.
 #[must_use]
 pub fn known_reason(key: &str) -> Option<&'static str> {
@@ -152,5 +234,39 @@ mod tests {
         assert_eq!(without.len(), ARMS.len());
         assert!(without.iter().all(|name| arm(name).is_some()));
         assert_eq!(arm("random-redraw@0.4"), None);
+    }
+
+    #[test]
+    fn the_letter_is_at_no_distance_from_itself_and_every_figure_counts_alike() {
+        let all = printed();
+        assert_eq!(all.len(), 18);
+        assert!(all.iter().all(|figure| figure.value > figure.half));
+        let calibrated = |f: &Printed| f.arm == "cam-only" && f.quantity == Quantity::Deficit;
+        assert!(!all.iter().any(calibrated));
+        assert_eq!(distance(|figure| Some(figure.value)), Some(0.0));
+        // All figures off by the same factor, up or down, are off by its logarithm.
+        for factor in [2.0, 0.5] {
+            let found = distance(|figure| Some(figure.value * factor)).unwrap();
+            assert!((found - 2f64.ln()).abs() < 1e-12, "{found}");
+        }
+        for wrong in &all {
+            let found = distance(|f| Some(if f == wrong { 2.0 * f.value } else { f.value }));
+            let expected = 2f64.ln() / 18f64.sqrt();
+            assert!((found.unwrap() - expected).abs() < 1e-12, "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_infinitely_far_and_a_figure_that_is_missing_makes_no_distance() {
+        let zero = distance(|f| {
+            Some(match (f.arm, f.quantity) {
+                ("proposed@0.8", Quantity::Deficit) => 0.0,
+                _ => f.value,
+            })
+        });
+        let expected = (0.014f64 / 0.0005).ln() / 18f64.sqrt();
+        assert!((zero.unwrap() - expected).abs() < 1e-12);
+        assert_eq!(distance(|f| (f.arm != "cpm-etsi").then_some(f.value)), None);
+        assert_eq!(distance(|_| Some(f64::NAN)), None);
     }
 }

@@ -303,6 +303,10 @@ pub struct Summary {
     /// What the letter says of those arms that it has.
     #[serde(default)]
     pub letter: Named<Figures>,
+    /// How far all figures are from the letter's, as [`letter::distance`](crate::letter::distance) says; absent where an arm of the
+    /// letter was not run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub distance_to_letter: Option<f64>,
     /// What the run cost.
     #[serde(default)]
     pub timing: TimingSummary,

@@ -7,7 +7,7 @@ use super::{
     ArmSummary, Average, Interval, IntervalNote, LoadParts, Named, PairedSummary, PerSeed, SCHEMA,
     ScenarioSummary, Setting, Summary, TimingSummary,
 };
-use crate::letter;
+use crate::letter::{self, Quantity};
 use crate::names::{
     ArmName, CPM_RMR, DEMAND, LADDER, PROPOSED, RIVALS, allowance_of, at, strategy_of,
 };
@@ -65,11 +65,27 @@ impl Summary {
                     .filter_map(|name| Some((name.clone(), letter::arm(name)?)))
                     .collect(),
             ),
+            distance_to_letter: distance(&arms),
             arms,
             timing: TimingSummary::default(),
             peak_rss_bytes: None,
         }
     }
+}
+
+/// How far the arms' figures are from the letter's.
+fn distance(arms: &Named<ArmSummary>) -> Option<f64> {
+    letter::distance(|figure| {
+        let arm = arms.get(figure.arm)?;
+        match figure.quantity {
+            Quantity::Deficit => arm.deficit.mean,
+            Quantity::Load => arm.load.mean,
+            Quantity::Price => arm.price.mean,
+            Quantity::DigestBytes => arm.digest_bytes.mean,
+            Quantity::DigestLoad => arm.load_parts.digest,
+            Quantity::Beacons => arm.beacon_load.mean,
+        }
+    })
 }
 
 pub(super) fn note(quick: bool, seeds: usize) -> IntervalNote {

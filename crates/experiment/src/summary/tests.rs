@@ -239,6 +239,40 @@ fn own_arms_are_held_against_all_that_know_no_more() {
 }
 
 #[test]
+fn the_distance_to_the_letter_needs_all_of_its_arms() {
+    let names: Vec<String> = Arms::builtin()
+        .letter()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut results = seeds(&names, 2);
+    for arm in results.iter_mut().flat_map(|seed| &mut seed.arms) {
+        let mean = |value: f64| Mean {
+            sum: 100.0 * value,
+            count: 100,
+        };
+        let theirs = crate::letter::arm(&arm.arm);
+        let deficit = theirs.and_then(|f| f.deficit).unwrap_or(0.02);
+        arm.deficit.missed = (1000.0 * deficit).round() as u64;
+        arm.load = mean(theirs.and_then(|f| f.load).unwrap_or(0.3));
+        arm.price = mean(8.0);
+        arm.beacon_load = mean(0.64);
+        arm.digest_bytes = mean(13.0);
+        arm.load_digest = mean(0.07);
+    }
+    let known = Arms::builtin();
+    let whole = Summary::new(&setting(), &results, &known);
+    assert!(whole.distance_to_letter.unwrap() < 1e-9);
+    for seed in &mut results {
+        seed.arms.retain(|arm| arm.arm != "cpm-rmr");
+    }
+    let less = Summary::new(&setting(), &results, &known);
+    assert_eq!(less.distance_to_letter, None);
+    assert!(!less.to_json().unwrap().contains("distance_to_letter"));
+}
+
+#[test]
 fn quick_runs_and_few_seeds_say_so() {
     let quick = Setting {
         quick: true,

@@ -70,6 +70,7 @@ pub(crate) fn arm_columns() -> Vec<Column> {
             "beacon_load_hi",
             "vehicles",
             "participants",
+            "distance_to_letter",
         ]
         .map(|name| Column::new(name, Kind::Number)),
     );
@@ -100,6 +101,7 @@ pub(crate) fn arm_row(name: &str, arm: &ArmSummary, summary: &Summary) -> Vec<Ce
             arm.beacon_occupancy.and_then(|load| load.hi),
             summary.scenario.vehicles,
             summary.scenario.participants,
+            summary.distance_to_letter,
         ]
         .map(Cell::from),
     );
