@@ -1,5 +1,6 @@
 //! What `reproduce`, `run` and `sweep` share: workers, the results folder, interruptions.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,10 +12,10 @@ use covey_experiment::finish::FinishError;
 use covey_experiment::lab::{self, LabError, Work};
 use covey_experiment::outputs::{Job, Output, Recordings};
 use covey_experiment::plan::PlanError;
-use covey_experiment::revision;
 use covey_experiment::runner::{Runner, RunnerError};
 use covey_experiment::store::{Fingerprint, Store};
 use covey_experiment::world::{World, WorldError};
+use covey_experiment::{refit, revision};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::failure::{Failure, note};
@@ -117,11 +118,7 @@ impl Bench<'_> {
         let mut progress = Progress::new(self.names(&missing), self.options.quiet);
         let computed = work
             .compute(&missing, |state| progress.show(state))
-            .map_err(|error| match error {
-                LabError::File(error) => file_failure(error),
-                LabError::Run(RunnerError::Input(text)) => Failure::Input(text),
-                LabError::Run(RunnerError::Other(text)) => Failure::Other(text),
-            })?;
+            .map_err(lab_failure)?;
         if computed.stopped {
             return Err(Failure::Other(format!(
                 "stopped; {} of {} runs are finished and kept in {}. Run the same command again to go on",
@@ -199,6 +196,59 @@ impl Bench<'_> {
     }
 }
 
+/// Fits d_min of the worlds that want it, those of this shard alone, and puts the margins into force.
+pub(crate) fn fit_margins(
+    worlds: &mut [World],
+    seeds: &[u64],
+    shard: Option<(usize, usize)>,
+    out: &Path,
+    options: &WorkOptions,
+) -> Result<(), Failure> {
+    let jobs = lab::jobs(worlds.len(), seeds);
+    let mine = match shard {
+        Some((number, count)) => covey_experiment::plan::shard(&jobs, number, count),
+        None => jobs,
+    };
+    let which: BTreeSet<usize> = mine.iter().map(|job| job.world).collect();
+    let which: Vec<usize> = which.into_iter().collect();
+    let stop = stop_flag()?;
+    let work = refit::Work {
+        folder: out,
+        program: revision::program(),
+        workers: options.workers()?,
+        stop: &stop,
+    };
+    let progress = RefCell::new(None);
+    let begin = |names: Vec<String>| {
+        if !names.is_empty() {
+            options.remark(&format!(
+                "fitting d_min first: {} runs of cam-only",
+                names.len()
+            ));
+        }
+        *progress.borrow_mut() = Some(Progress::new(names, options.quiet));
+    };
+    let computed = work
+        .fit(worlds, &which, begin, |state| {
+            if let Some(progress) = progress.borrow_mut().as_mut() {
+                progress.show(state);
+            }
+        })
+        .map_err(lab_failure)?;
+    if computed.stopped {
+        return Err(Failure::Other(format!(
+            "stopped while d_min was fitted; fits that are finished are kept in {}. Run the same command again to go on",
+            out.display()
+        )));
+    }
+    for world in worlds.iter() {
+        if let Some(remark) = world.fit.as_ref().and_then(refit::remark) {
+            note(&format!("{}: {remark}", world.label()));
+        }
+    }
+    Ok(())
+}
+
 /// A flag that Ctrl-C or a polite kill sets. The second Ctrl-C ends the program at once, which does no harm either.
 fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
@@ -209,6 +259,14 @@ fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
         signal_hook::flag::register(signal, Arc::clone(&stop)).map_err(other)?;
     }
     Ok(stop)
+}
+
+fn lab_failure(error: LabError) -> Failure {
+    match error {
+        LabError::File(error) => file_failure(error),
+        LabError::Run(RunnerError::Input(text)) => Failure::Input(text),
+        LabError::Run(RunnerError::Other(text)) => Failure::Other(text),
+    }
 }
 
 pub(crate) fn file_failure(error: FileError) -> Failure {

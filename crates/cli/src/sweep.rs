@@ -10,11 +10,12 @@ use covey_experiment::runner::RunnerError;
 use covey_experiment::slurm::{self, Script};
 use covey_experiment::summary::Summary;
 use covey_experiment::world::{Base, World};
-use covey_experiment::{bundled, cost, files, revision};
+use covey_experiment::{bundled, cost, files, refit, revision, seeds};
 
 use crate::failure::{Failure, print};
 use crate::laboratory::{
-    Bench, WorkOptions, file_failure, finish_failure, folder_name, plan_failure, world_failure,
+    Bench, WorkOptions, file_failure, finish_failure, fit_margins, folder_name, plan_failure,
+    world_failure,
 };
 use crate::program::Program;
 use crate::progress::for_people;
@@ -71,7 +72,7 @@ pub(crate) fn run(arguments: &Arguments, program: &Program) -> Result<(), Failur
         None => bundled::unpack(&out.join("scenario")).map_err(file_failure)?,
     };
     let base = Base::read(&scenario).map_err(world_failure)?;
-    let worlds = plan.worlds(&base).map_err(plan_failure)?;
+    let mut worlds = plan.worlds(&base).map_err(plan_failure)?;
     // A shard is a part of a plan that was looked at before; those who want silence do not ask what it costs.
     let wanted = arguments.emit_slurm || (shard.is_none() && !arguments.work.quiet);
     let cost = if wanted { estimate(&worlds)? } else { None };
@@ -80,10 +81,11 @@ pub(crate) fn run(arguments: &Arguments, program: &Program) -> Result<(), Failur
         let runs = worlds.len() * plan.seeds.len();
         return emit_slurm(arguments, &plan, &out, runs, total);
     }
-    announce(arguments, &plan, worlds.len(), workers, total);
+    announce(arguments, &plan, &worlds, workers, total);
     if arguments.dry_run {
         return print(&worlds_table(&worlds));
     }
+    fit_margins(&mut worlds, &plan.seeds, shard, &out, &arguments.work)?;
     let ready = Bench {
         worlds: &worlds,
         seeds: &plan.seeds,
@@ -129,12 +131,19 @@ pub(crate) fn run(arguments: &Arguments, program: &Program) -> Result<(), Failur
 }
 
 /// Says what will be run, and what it will cost where that is known: CPU seconds of all runs.
-fn announce(arguments: &Arguments, plan: &Plan, worlds: usize, workers: usize, total: Option<f64>) {
+fn announce(
+    arguments: &Arguments,
+    plan: &Plan,
+    worlds: &[World],
+    workers: usize,
+    total: Option<f64>,
+) {
     arguments.work.remark(&format!(
-        "{}: {worlds} worlds x {} seeds = {} runs of {} arms{}",
+        "{}: {} worlds x {} seeds = {} runs of {} arms{}",
         plan.name,
+        worlds.len(),
         plan.seeds.len(),
-        worlds * plan.seeds.len(),
+        worlds.len() * plan.seeds.len(),
         plan.arms.len(),
         total.map_or(String::new(), |seconds| format!(
             "; about {} of CPU time by a short trial here, {} with {workers} workers",
@@ -142,6 +151,13 @@ fn announce(arguments: &Arguments, plan: &Plan, worlds: usize, workers: usize, t
             for_people(Duration::from_secs_f64(seconds / workers as f64))
         ))
     ));
+    let (fits, seeds) = refit::needed(worlds, revision::program());
+    if fits > 0 {
+        arguments.work.remark(&format!(
+            "d_min is fitted before: {fits} fits x {seeds} seeds ({}) of cam-only alone, which that does not count; fits that are kept are not repeated",
+            seeds::told(&plan.refit_margin)
+        ));
+    }
 }
 
 fn paths(out: &Path, cycles: bool) -> String {
@@ -199,7 +215,9 @@ fn emit_slurm(
         out: &absolute(out)?,
         runs,
         tasks,
-        seconds_per_run: total.map(|seconds| seconds / runs as f64),
+        // A task fits the worlds of its runs itself, unless another has done so: half a run for each of its seeds, at most.
+        seconds_per_run: total
+            .map(|seconds| seconds / runs as f64 * (1.0 + 0.5 * plan.refit_margin.len() as f64)),
         more: &more,
     }))
 }
@@ -214,6 +232,37 @@ fn worlds_table(worlds: &[World]) -> String {
         table.row(vec![(number + 1).to_string(), label]);
     }
     table.render()
+}
+
+/// Every world's distance to the letter and fitted margin, where there are any.
+fn distances(worlds: &[World], summaries: &[Summary]) -> Option<String> {
+    let any = |summary: &Summary| summary.distance_to_letter.is_some();
+    if !summaries.iter().any(any) && !worlds.iter().any(|world| world.fit.is_some()) {
+        return None;
+    }
+    let mut table = Table::new(
+        1,
+        &[
+            "world",
+            "d_min, m",
+            "cam-only % in the fit",
+            "distance to the letter",
+            "",
+        ],
+    );
+    for (world, summary) in worlds.iter().zip(summaries) {
+        let fit = world.fit;
+        let shown = |x: Option<f64>, places: usize| {
+            x.map_or_else(|| "-".to_string(), |x| format!("{x:.places$}"))
+        };
+        table.row(vec![
+            world.label(),
+            shown(Some(world.scenario.evaluation.margin_m), 2),
+            shown(fit.map(|fit| 100.0 * fit.cam_only_deficit), 2),
+            shown(summary.distance_to_letter, 3),
+        ]);
+    }
+    Some(table.render())
 }
 
 /// Deficit and load of every arm in every world.
@@ -242,6 +291,9 @@ fn outcome(worlds: &[World], summaries: &[Summary]) -> String {
             ]);
         }
         text.push_str(&format!("{}\n{}\n", world.label(), table.render()));
+    }
+    if let Some(table) = distances(worlds, summaries) {
+        text.push_str(&format!("{table}\n"));
     }
     if let Some(remark) = summaries.first().and_then(|s| s.intervals.remark.as_ref()) {
         text.push_str(&format!("Note: {remark}.\n"));

@@ -196,6 +196,64 @@ fn workers_and_shards_do_not_change_a_byte() {
     }
 }
 
+#[test]
+fn margins_are_fitted_once_for_all_shards_and_shown() {
+    let directory = Directory::new("fitted");
+    toy(&directory);
+    let text = PLAN.replace(
+        "cycles = true",
+        "cycles = false\nrefit_margin = [1001, 1002]",
+    );
+    let plan = directory.file("plan.toml", &text);
+    let (one, shards) = (directory.path("one"), directory.path("shards"));
+    let dry = covey(&["sweep", &plan, "--dry-run", "--out", &one], "");
+    // `protocol.target` is nothing that only hosts are known to read, so every world has a fit of its own.
+    assert!(
+        dry.stderr.contains("4 fits x 2 seeds (1001, 1002)"),
+        "{dry:?}"
+    );
+    assert!(!Path::new(&one).join("fits").exists());
+    let table = covey(&["sweep", &plan, "--quiet", "--out", &one], "");
+    assert_eq!(table.code, Some(0), "{table:?}");
+    assert!(table.stdout.contains("d_min, m"), "{table:?}");
+    for shard in ["2/3", "1/3", "3/3"] {
+        let arguments = [
+            "sweep", &plan, "--quiet", "--shard", shard, "--out", &shards,
+        ];
+        let said = covey(&arguments, "");
+        assert!(
+            said.stdout.contains("runs computed, 0 were there"),
+            "{said:?}"
+        );
+        assert!(!said.stderr.contains("set aside"), "{said:?}");
+    }
+    let last = covey(&["sweep", &plan, "--out", &shards], "");
+    assert!(
+        last.stdout.ends_with(&table.stdout.replace(&one, &shards)),
+        "{last:?}"
+    );
+    assert!(!last.stderr.contains("fitting d_min first"), "{last:?}");
+    for table in [
+        "runs.parquet",
+        "arms.parquet",
+        "paired.parquet",
+        "sweep.json",
+    ] {
+        let expected = read(format!("{one}/{table}"));
+        assert!(expected == read(format!("{shards}/{table}")), "{table}");
+    }
+    let json: serde_json::Value =
+        serde_json::from_slice(&read(format!("{one}/sweep.json"))).expect("JSON");
+    for world in json["worlds"].as_array().expect("worlds") {
+        let margin = &world["fit"]["margin_m"];
+        assert!(margin.is_number(), "{world}");
+        assert_eq!(&world["values"]["evaluation.margin_m"], margin);
+        assert_eq!(&world["readings"]["evaluation"]["margin_m"], margin);
+    }
+    let script = covey(&["sweep", &plan, "--emit-slurm", "--out", &one], "").done();
+    assert!(script.contains("--array=1-16"), "{script}");
+}
+
 /// Numbers that look random and are the same in every run of the test.
 fn next_random(state: &mut u64) -> u64 {
     *state = state

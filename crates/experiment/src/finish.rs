@@ -214,7 +214,21 @@ impl Finish<'_> {
                         )
                     })
                     .collect();
-                json!({"values": values, "scenario": summary.scenario, "readings": summary.readings})
+                let mut described = json!({
+                    "values": values, "scenario": summary.scenario, "readings": summary.readings
+                });
+                // Only where there is something to say: sweeps without fits or without the letter's arms are described as ever.
+                if let Some(fit) = world.fit {
+                    described["fit"] = json!({
+                        "margin_m": fit.margin_m,
+                        "cam_only_deficit": fit.cam_only_deficit,
+                        "seeds": world.refit,
+                    });
+                }
+                if let Some(distance) = summary.distance_to_letter {
+                    described["distance_to_letter"] = json!(distance);
+                }
+                described
             })
             .collect();
         let first = &self.worlds[0];

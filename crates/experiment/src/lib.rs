@@ -11,7 +11,7 @@
 //! - A process killed at any instant leaves whole files only.
 //!
 //! # Where things are
-//! From what is wanted to files: a [`plan`] or a command makes [`world`]s, [`lab`] computes their missing seeds with [`runner`],
+//! From what is wanted to files: a [`plan`] or a command makes [`world`]s, [`refit`] fits their margins where that is asked, [`lab`] computes their missing seeds with [`runner`],
 //! [`store`] keeps each, [`finish`] makes [`summary`] and [`tables`] of them, [`report`] the page. What the repository shows is made
 //! from finished runs by [`results`]. Every kind of table has its home; [`tables`] says where a new one goes. Which arms there are,
 //! in which order and with which looks, is told by the table of arms that callers hand in.
@@ -27,6 +27,7 @@ mod names;
 pub mod outputs;
 pub mod plan;
 pub mod pool;
+pub mod refit;
 pub mod report;
 pub mod results;
 pub mod revision;

@@ -9,6 +9,7 @@
 //! warmup_s = 40.0
 //! measure_s = 40.0
 //! cycles = false                                     # true: keep every cycle, too
+//! refit_margin = "1001..=1004"                       # fit d_min to each world on these seeds; left out: as the scenario says
 //!
 //! [set]                                              # for all worlds
 //! "protocol.target" = 0.3
@@ -34,7 +35,8 @@ use thiserror::Error;
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
-use crate::world::{Base, TrafficSource, World, WorldError};
+use crate::seeds;
+use crate::world::{Base, MARGIN, TrafficSource, World, WorldError};
 
 /// Runs of a plan: more than this is a slip of the pen.
 const MOST_RUNS: usize = 1_000_000;
@@ -63,6 +65,8 @@ pub struct Plan {
     pub measure_s: f64,
     /// Cycles are kept, too.
     pub cycles: bool,
+    /// Calibration seeds on which d_min is fitted to each world; none: it stays as the scenario says.
+    pub refit_margin: Vec<u64>,
     file: String,
     set: Vec<(String, Value)>,
     vary: Vec<(String, Vec<Value>)>,
@@ -89,6 +93,7 @@ struct Document {
     measure_s: Option<f64>,
     #[serde(default)]
     cycles: bool,
+    refit_margin: Option<Seeds>,
     #[serde(default)]
     set: Table,
     #[serde(default)]
@@ -118,7 +123,7 @@ impl Seeds {
 }
 
 /// The keys of a plan, and those of a variant.
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 12] = [
     "name",
     "scenario",
     "traffic",
@@ -127,6 +132,7 @@ const KEYS: [&str; 11] = [
     "warmup_s",
     "measure_s",
     "cycles",
+    "refit_margin",
     "set",
     "vary",
     "variant",
@@ -207,6 +213,33 @@ fn varied(vary: &Table) -> Result<Vec<(String, Vec<Value>)>, String> {
     Ok(varied)
 }
 
+/// The seeds on which d_min is fitted: calibration seeds, in a plan that does not set it.
+fn refit(document: &Document) -> Result<Vec<u64>, String> {
+    let Some(seeds) = &document.refit_margin else {
+        return Ok(Vec::new());
+    };
+    let problem = |problem: String| format!("refit_margin: {problem}");
+    let seeds = seeds
+        .numbers()
+        .and_then(|seeds| check_seeds(&seeds))
+        .map_err(problem)?;
+    seeds::check_calibration(&seeds).map_err(problem)?;
+    let mut keys = flat(&document.set);
+    keys.extend(flat(&document.vary));
+    keys.extend(
+        document
+            .variant
+            .iter()
+            .flat_map(|variant| flat(&variant.set)),
+    );
+    match keys.iter().any(|(key, _)| key == MARGIN) {
+        true => Err(problem(format!(
+            "the plan sets {MARGIN}, which would be replaced; remove one of both"
+        ))),
+        false => Ok(seeds),
+    }
+}
+
 /// Names of variants tell them apart.
 fn check_names(variants: &[Variant]) -> Result<(), String> {
     let mut names = BTreeSet::from([BASELINE]);
@@ -279,6 +312,7 @@ impl Plan {
             return Err(wrong(problem));
         }
         let document: Document = toml::from_str(text).map_err(parse)?;
+        let refit_margin = refit(&document).map_err(wrong)?;
         let traffic = match document.traffic.as_deref() {
             None | Some("builtin") => TrafficSource::Builtin,
             Some("sumo") => TrafficSource::Sumo,
@@ -320,6 +354,7 @@ impl Plan {
             warmup_s: time("warmup_s", document.warmup_s, 0.0)?,
             measure_s: time("measure_s", document.measure_s, 0.2)?,
             cycles: document.cycles,
+            refit_margin,
             file: file.to_string(),
             set: flat(&document.set),
             vary,
@@ -375,6 +410,7 @@ impl Plan {
                     &[],
                 )?;
                 world.values.clone_from(combination);
+                world.refit.clone_from(&self.refit_margin);
                 if !self.variants.is_empty() {
                     let name = variant.name.as_str().into();
                     world.values.insert(0, (VARIANT.to_string(), name));
@@ -543,6 +579,13 @@ mod tests {
         }
     }
 
+    /// The text is no plan, for a reason with `expected` in it.
+    fn check(text: &str, expected: &str) {
+        let error = error(text);
+        assert!(error.starts_with("p.toml: "), "{error}");
+        assert!(error.contains(expected), "{error} lacks {expected}");
+    }
+
     #[test]
     fn worlds_are_every_combination_in_a_fixed_order() {
         let plan = Plan::parse(
@@ -574,11 +617,6 @@ mod tests {
 
     #[test]
     fn bad_plans_are_answered() {
-        let check = |text: &str, expected: &str| {
-            let error = error(text);
-            assert!(error.starts_with("p.toml: "), "{error}");
-            assert!(error.contains(expected), "{error} lacks {expected}");
-        };
         check(
             "seeds = [1]\nsedes = 1",
             "line 2: unknown field `sedes`: did you mean `seeds`?",
@@ -644,6 +682,35 @@ mod tests {
             "variant `x`: sizes: found \"huge\", expected \"tr103562\"",
         );
         check("seeds = \"0..=2000000\"", "at most 1000000 seeds");
+    }
+
+    #[test]
+    fn only_calibration_seeds_are_fitted_to_and_only_where_nothing_else_is_said() {
+        check(
+            "seeds = [1, 2]\nrefit_margin = [2]",
+            "refit_margin: found 2, expected calibration seeds, from 1001 on",
+        );
+        check("seeds = [1]\nrefit_margin = []", "refit_margin: found none");
+        check(
+            "seeds = [1]\nrefit_margin = [1001, 1001]",
+            "refit_margin: 1001 is given twice",
+        );
+        check(
+            "seeds = [1]\nrefit_margin = [1001]\nvary.evaluation.margin_m = [1.0]",
+            "refit_margin: the plan sets evaluation.margin_m",
+        );
+    }
+
+    #[test]
+    fn every_world_is_fitted_where_the_plan_says_so() {
+        let plan = |text: &str| Plan::parse("p.toml", text, &Arms::builtin()).unwrap();
+        // Seeds that only fits have may be in both.
+        let fitted = plan("seeds = \"1001..=1010\"\nrefit_margin = \"1001..=1010\"");
+        let worlds = fitted.worlds(&base()).unwrap();
+        assert_eq!(worlds[0].refit, (1001..=1010).collect::<Vec<u64>>());
+        let frozen = plan("seeds = \"1001..=1010\"").worlds(&base()).unwrap();
+        assert!(frozen[0].refit.is_empty());
+        assert_ne!(worlds[0].fingerprint(""), frozen[0].fingerprint(""));
     }
 
     #[test]

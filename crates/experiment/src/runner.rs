@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use covey_simulator::calibrate::{self, Margins};
 use covey_simulator::{
     FrameSource, Observer, Prepared, RunError, RunOptions, ScenarioError, SeedOutcome, Tee,
     simulate,
@@ -150,6 +151,29 @@ impl<'w> Runner<'w> {
         })
     }
 
+    /// Runs `cam-only` alone on a seed of a world, with all margins at once.
+    ///
+    /// # Errors
+    /// The scenario or its traffic cannot be used, or the job was asked to stop.
+    pub fn margins(
+        &self,
+        world: usize,
+        seed: u64,
+        monitor: Monitor<'_>,
+    ) -> Result<Margins, JobError<RunnerError>> {
+        let slot = self.slot(world);
+        let prepared = self.prepared(&slot, world).map_err(JobError::Failed)?;
+        let world = &self.worlds[world];
+        let options = RunOptions {
+            warmup_s: world.warmup_s,
+            measure_s: world.measure_s,
+            threads: monitor.threads(),
+        };
+        self.watched(world, prepared, seed, monitor, |traffic| {
+            calibrate::margins_without_cooperation(prepared, traffic, seed, &options)
+        })
+    }
+
     fn simulate(
         &self,
         run: &Beginning<'_>,
@@ -157,8 +181,29 @@ impl<'w> Runner<'w> {
         observer: &mut dyn Observer,
     ) -> Result<SeedOutcome, JobError<RunnerError>> {
         let (world, seed) = (run.world, run.job.seed);
+        self.watched(world, run.prepared, seed, monitor, |traffic| {
+            simulate(
+                run.prepared,
+                traffic,
+                &world.arms,
+                seed,
+                run.options,
+                observer,
+            )
+        })
+    }
+
+    /// Does `work` with the traffic of a world, which tells how far it is.
+    fn watched<T>(
+        &self,
+        world: &World,
+        prepared: &Prepared,
+        seed: u64,
+        monitor: Monitor<'_>,
+        work: impl FnOnce(&mut dyn FrameSource) -> Result<T, RunError>,
+    ) -> Result<T, JobError<RunnerError>> {
         let mut source = self
-            .traffic(world, run.prepared, seed)
+            .traffic(world, prepared, seed)
             .map_err(JobError::Failed)?;
         let mut watched = Watched {
             source: &mut *source,
@@ -166,15 +211,7 @@ impl<'w> Runner<'w> {
             frames: 0,
             all: (world.warmup_s + world.measure_s) * 1e6 / covey_traffic::STEP_US as f64,
         };
-        simulate(
-            run.prepared,
-            &mut watched,
-            &world.arms,
-            seed,
-            run.options,
-            observer,
-        )
-        .map_err(|error| {
+        work(&mut watched).map_err(|error| {
             if monitor.stopped() {
                 return JobError::Stopped;
             }

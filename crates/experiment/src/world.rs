@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use covey_simulator::scenario::wrong_key;
 use covey_simulator::{Arm, Scenario, ScenarioError};
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use toml::Table;
 
@@ -204,6 +205,19 @@ fn flatten(key: &str, value: &toml::Value, lines: &mut String) {
     }
 }
 
+/// The key of the margin d_min.
+pub const MARGIN: &str = "evaluation.margin_m";
+
+/// A margin d_min that was fitted to a world.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fit {
+    /// In metres.
+    pub margin_m: f64,
+    /// The deficit of `cam-only` with it, on the seeds of the fit.
+    pub cam_only_deficit: f64,
+}
+
 /// A world: all that a run needs but the seed.
 #[derive(Debug, Clone)]
 pub struct World {
@@ -221,6 +235,10 @@ pub struct World {
     pub measure_s: f64,
     /// A run too short to take its figures for results.
     pub quick: bool,
+    /// Calibration seeds on which d_min is fitted before the world is run; none: it stays as the scenario says.
+    pub refit: Vec<u64>,
+    /// The margin that was fitted, once it is in force.
+    pub fit: Option<Fit>,
     /// Files that results depend on, with the hash of each.
     pub files: Vec<(String, String)>,
     settled: String,
@@ -256,6 +274,8 @@ impl World {
             warmup_s: window.0,
             measure_s: window.1,
             quick: false,
+            refit: Vec::new(),
+            fit: None,
             files,
             settled,
         })
@@ -267,11 +287,8 @@ impl World {
         let arms: Vec<String> = self.arms.iter().map(ToString::to_string).collect();
         let arms = arms.join(" ");
         let window = format!("{:?} {:?}", self.warmup_s, self.measure_s);
-        // Paths of the map may differ from machine to machine; contents count.
         let settled: String = self
-            .settled
-            .lines()
-            .filter(|line| !line.starts_with("map."))
+            .settled()
             .fold(String::new(), |text, line| text + line + "\n");
         let mut parts: Vec<(&str, &[u8])> = vec![
             ("program", program.as_bytes()),
@@ -280,10 +297,31 @@ impl World {
             ("arms", arms.as_bytes()),
             ("window", window.as_bytes()),
         ];
+        // A fitted margin follows from these seeds and the rest: worlds that are not fitted yet have the fingerprint that they will have.
+        let refit = format!("{:?}", self.refit);
+        if !self.refit.is_empty() {
+            parts.push(("refit", refit.as_bytes()));
+        }
         for (_, hash) in &self.files {
             parts.push(("file", hash.as_bytes()));
         }
         Fingerprint::new(parts)
+    }
+
+    /// Every key that the scenario gives, with its value, a line each. Paths of the map may differ from machine to machine and are
+    /// left out: contents count.
+    pub(crate) fn settled(&self) -> impl Iterator<Item = &str> {
+        self.settled
+            .lines()
+            .filter(|line| !line.starts_with("map."))
+    }
+
+    /// The world with the margin that was fitted to it, which tables and names show from now on.
+    pub fn put_into_force(&mut self, fit: Fit) {
+        self.scenario.evaluation.margin_m = fit.margin_m;
+        self.fit = Some(fit);
+        self.values.retain(|(key, _)| key != MARGIN);
+        self.values.push((MARGIN.to_string(), fit.margin_m.into()));
     }
 
     /// What the summary says of this world.
@@ -377,6 +415,7 @@ mod tests {
         assert_ne!(base, change(|w| w.warmup_s = 1.5));
         assert_ne!(base, change(|w| w.arms.push("oracle".parse().unwrap())));
         assert_ne!(base, change(|w| w.files[0].1 = "0".to_string()));
+        assert_ne!(base, change(|w| w.refit.push(1001)));
         assert_eq!(base, change(|w| w.values.push(("a".to_string(), 1.into()))));
     }
 
