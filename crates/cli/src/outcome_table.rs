@@ -20,10 +20,17 @@ pub(crate) fn render(summary: &Summary) -> String {
         whole(scenario.vehicles),
         whole(scenario.participants),
     ));
+    let warning = summary.warning();
+    if let Some(warning) = &warning {
+        text.push_str(&format!("{warning}\n\n"));
+    }
     text.push_str(&arms(summary));
     if !summary.paired.is_empty() {
         text.push('\n');
         text.push_str(&paired(summary));
+    }
+    if let Some(warning) = &warning {
+        text.push_str(&format!("\n{warning}\n"));
     }
     if let Some(remark) = &summary.intervals.remark {
         text.push_str(&format!("\nNote: {remark}.\n"));

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
+use covey_experiment::profile::{self, Profile};
 use covey_experiment::world::{Base, TrafficSource, World};
 use covey_experiment::{bundled, seeds};
 use covey_simulator::Arms;
@@ -22,7 +24,8 @@ use crate::report::Conclusion;
     covey reproduce\n  \
     covey reproduce --quick\n  \
     covey reproduce --traffic sumo --out out/letter-sumo\n  \
-    covey reproduce --beyond")]
+    covey reproduce --beyond\n  \
+    covey reproduce --profile closest")]
 pub(crate) struct Arguments {
     /// Seeds 1 to 3, 15 s + 15 s: to see that it works; the intervals mean nothing
     #[arg(long)]
@@ -30,6 +33,9 @@ pub(crate) struct Arguments {
     /// The first N seeds from 101 on; default 17, the letter's number. With --quick: seeds 1 to N
     #[arg(long, value_name = "N")]
     seeds: Option<u64>,
+    /// Readings: as frozen, or one of two sets whose constants were fitted to the letter's figures, which is evidence for nothing
+    #[arg(long, value_name = "NAME", default_value = profile::LETTER, value_parser = profiles())]
+    profile: String,
     /// Who drives the vehicles
     #[arg(long, value_enum, default_value_t = Traffic::Builtin)]
     traffic: Traffic,
@@ -45,7 +51,7 @@ pub(crate) struct Arguments {
     /// Record seed N for `covey view`, beside the results
     #[arg(long, value_name = "N")]
     record_seed: Option<u64>,
-    /// Where results go; default out/letter or out/beyond, with -quick, -sumo and -uper for those
+    /// Where results go; default out/letter, out/beyond or out/PROFILE, with -quick, -sumo and -uper for those
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Print the summary as JSON instead of tables
@@ -84,8 +90,11 @@ pub(crate) fn run(arguments: &Arguments, known: &Arms) -> Result<(), Failure> {
         Sizes::Tr103562 => "tr103562",
         Sizes::Uper => "uper",
     };
+    let profile = find_profile(&arguments.profile)?;
+    let mut changes = profile.changes().map_err(Failure::Other)?;
+    changes.push(("sizes".to_string(), sizes.into()));
     let changed = Base::read(&file)
-        .and_then(|base| base.with(&[("sizes".to_string(), sizes.into())]))
+        .and_then(|base| base.with(&changes))
         .map_err(world_failure)?;
     let traffic = match arguments.traffic {
         Traffic::Builtin => TrafficSource::Builtin,
@@ -103,6 +112,7 @@ pub(crate) fn run(arguments: &Arguments, known: &Arms) -> Result<(), Failure> {
     };
     let mut world = World::new(changed, traffic, arms, window, &[]).map_err(world_failure)?;
     world.quick = arguments.quick || arguments.trial;
+    world.profile = Some(profile);
     let ready = Bench {
         worlds: std::slice::from_ref(&world),
         seeds: &seeds,
@@ -124,6 +134,15 @@ pub(crate) fn run(arguments: &Arguments, known: &Arms) -> Result<(), Failure> {
         arms: known,
     }
     .write(start)
+}
+
+/// What `--profile` takes.
+pub(crate) fn profiles() -> PossibleValuesParser {
+    PossibleValuesParser::new(profile::ALL.map(|profile| profile.name))
+}
+
+pub(crate) fn find_profile(name: &str) -> Result<Profile, Failure> {
+    Profile::find(name).map_err(|problem| Failure::input("--profile", problem))
 }
 
 /// The seeds that are run.
@@ -151,10 +170,10 @@ fn chosen_seeds(arguments: &Arguments) -> Result<Vec<u64>, Failure> {
 }
 
 fn default_out(arguments: &Arguments) -> PathBuf {
-    let mut name = if arguments.beyond {
-        "beyond".to_string()
-    } else {
-        "letter".to_string()
+    let mut name = match (arguments.profile.as_str(), arguments.beyond) {
+        (profile::LETTER, true) => "beyond".to_string(),
+        (profile, true) => format!("{profile}-beyond"),
+        (profile, false) => profile.to_string(),
     };
     if arguments.traffic == Traffic::Sumo {
         name.push_str("-sumo");

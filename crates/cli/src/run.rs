@@ -15,7 +15,7 @@ use crate::capture::{self, CaptureOptions};
 use crate::failure::Failure;
 use crate::laboratory::{Bench, WorkOptions, folder_name, window, world_failure};
 use crate::report::Conclusion;
-use crate::reproduce::Traffic;
+use crate::reproduce::{Traffic, find_profile, profiles};
 
 /// Run arms on any scenario, your own SUMO scenario included
 ///
@@ -57,6 +57,10 @@ pub(crate) struct Arguments {
     /// Seconds to measure after that
     #[arg(long, value_name = "S", default_value_t = 40.0)]
     measure: f64,
+    /// Readings of a profile in place of the scenario's: `closest` and `closest-hosted` were fitted to the letter's figures on the
+    /// bundled corridor, which is evidence for nothing
+    #[arg(long, value_name = "NAME", value_parser = profiles())]
+    profile: Option<String>,
     /// Share of vehicles with a radio, above 0 and at most 1
     #[arg(long, value_name = "F")]
     penetration: Option<f64>,
@@ -92,10 +96,11 @@ pub(crate) fn run(arguments: &Arguments, known: &Arms) -> Result<(), Failure> {
     arguments.capture.check(arms.len(), seeds.len())?;
     arguments.work.workers()?;
     let world = world(arguments, arms, window)?;
-    let out = arguments
-        .out
-        .clone()
-        .unwrap_or_else(|| folder_name(&format!("run-{}", world.scenario.name)));
+    let out = arguments.out.clone().unwrap_or_else(|| {
+        let profile = arguments.profile.as_ref();
+        let profile = profile.map_or_else(String::new, |name| format!("-{name}"));
+        folder_name(&format!("run-{}{profile}", world.scenario.name))
+    });
     let capture = arguments.capture.output(&out);
     let outputs: Vec<&dyn Output> = capture.iter().map(|c| c as &dyn Output).collect();
     let ready = Bench {
@@ -159,7 +164,14 @@ fn world(arguments: &Arguments, arms: Vec<Arm>, window: (f64, f64)) -> Result<Wo
             "no scenario: give a scenario file, --sumocfg, or --net with --fcd".to_string(),
         ));
     };
-    let mut changes = Vec::new();
+    let profile = match &arguments.profile {
+        Some(name) => Some(find_profile(name)?),
+        None => None,
+    };
+    let mut changes = match &profile {
+        Some(profile) => profile.changes().map_err(Failure::Other)?,
+        None => Vec::new(),
+    };
     if let Some(penetration) = arguments.penetration {
         let asked = Readings {
             penetration,
@@ -172,5 +184,7 @@ fn world(arguments: &Arguments, arms: Vec<Arm>, window: (f64, f64)) -> Result<Wo
         changes.push(("penetration".to_string(), toml::Value::Float(penetration)));
     }
     let changed = base.with(&changes).map_err(world_failure)?;
-    World::new(changed, traffic, arms, window, &inputs).map_err(world_failure)
+    let mut world = World::new(changed, traffic, arms, window, &inputs).map_err(world_failure)?;
+    world.profile = profile;
+    Ok(world)
 }

@@ -121,6 +121,30 @@ fn a_run_leaves_what_the_contract_says() {
 }
 
 #[test]
+fn a_fitted_profile_is_in_force_and_said_to_be_fitted() {
+    let directory = Directory::new("profile");
+    let (scenario, out) = (toy(&directory), directory.path("out"));
+    let arguments = run_arguments(&scenario, &out);
+    let table = covey(&[&arguments[..], &["--profile", "closest"]].concat(), "").done();
+    let label = "fitted to the letter's figures, evidence for nothing";
+    assert!(
+        table.contains(&format!("Profile closest: {label}.")),
+        "{table}"
+    );
+    let json = summary(&out);
+    assert_eq!(
+        (&json["profile"], &json["label"]),
+        (&"closest".into(), &label.into())
+    );
+    assert_eq!(json["readings"]["channel"]["collision"]["exponent"], 2.0);
+    let page = String::from_utf8(read(format!("{out}/report.html"))).expect("text");
+    assert!(page.contains("fitted to the letter&#39;s figures, evidence for nothing"));
+    // Told again, it is said again.
+    assert_eq!(covey(&["report", &out], "").done(), table);
+    covey(&["reproduce", "--profile", "closer"], "").refused(&["closer", "closest-hosted"]);
+}
+
+#[test]
 fn finished_seeds_are_kept_and_others_set_aside() {
     let directory = Directory::new("resume");
     let (scenario, out) = (toy(&directory), directory.path("out"));
@@ -490,6 +514,8 @@ fn the_example_plans_are_sound() {
         ("readings", 16),
         ("critical-density", 1),
         ("robustness", 18),
+        ("closest", 9),
+        ("closest-hosted", 9),
     ] {
         let plan = format!("{}/../../examples/{name}.toml", env!("CARGO_MANIFEST_DIR"));
         let dry = covey(&["sweep", &plan, "--dry-run", "--out", &out], "");

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::files::{self, FileError};
 
 /// Its files, as they are in `scenarios/tamagawa`.
-const FILES: [(&str, &[u8]); 4] = [
+const FILES: [(&str, &[u8]); 6] = [
     (
         "scenario.toml",
         include_bytes!("../../../scenarios/tamagawa/scenario.toml"),
@@ -22,6 +22,14 @@ const FILES: [(&str, &[u8]); 4] = [
         "PROVENANCE.md",
         include_bytes!("../../../scenarios/tamagawa/PROVENANCE.md"),
     ),
+    (
+        "profiles/closest.toml",
+        include_bytes!("../../../scenarios/tamagawa/profiles/closest.toml"),
+    ),
+    (
+        "profiles/closest-hosted.toml",
+        include_bytes!("../../../scenarios/tamagawa/profiles/closest-hosted.toml"),
+    ),
 ];
 
 /// Puts the scenario into `folder`, where results can be traced back to it, and gives the path of its `scenario.toml`.
@@ -29,7 +37,7 @@ const FILES: [(&str, &[u8]); 4] = [
 /// # Errors
 /// The folder cannot be made or written.
 pub fn unpack(folder: &Path) -> Result<PathBuf, FileError> {
-    files::make_folder(folder)?;
+    files::make_folder(&folder.join("profiles"))?;
     for (name, bytes) in FILES {
         let path = folder.join(name);
         // Another process may be reading the file: what is right already is left alone.

@@ -27,6 +27,8 @@ mod names;
 pub mod outputs;
 pub mod plan;
 pub mod pool;
+pub mod power;
+pub mod profile;
 pub mod refit;
 pub mod report;
 pub mod results;

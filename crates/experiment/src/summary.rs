@@ -16,6 +16,7 @@ use covey_simulator::scenario::Readings;
 use serde::{Deserialize, Serialize};
 
 use crate::letter::Figures;
+use crate::profile::Profile;
 use crate::stats::{self, Estimate};
 pub use file::SummaryError;
 use make::note;
@@ -25,6 +26,9 @@ pub use named::Named;
 pub const SCHEMA: &str = "covey.summary/1";
 /// Name of the file in a folder of results.
 pub const FILE: &str = "summary.json";
+
+/// The measured window is cut into so many, to see how much deficits spread within a seed.
+pub const WINDOWS: usize = 4;
 
 /// An estimate with its interval, or nulls where there was nothing to count.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -131,6 +135,9 @@ pub struct PerSeed {
     pub relevant: u64,
     /// Those of them unknown or too old.
     pub missed: u64,
+    /// The deficit in each quarter of the measured window, null where there was nothing to count; empty in older files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub windows: Vec<Option<f64>>,
 }
 
 /// An arm over all seeds.
@@ -292,6 +299,12 @@ pub struct Summary {
     pub measure_s: f64,
     /// Where vehicles came from: `builtin`, `sumo`, `sumocfg` or `fcd`.
     pub traffic: String,
+    /// The profile of readings, where it was asked for by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
+    /// What has to be said wherever these figures appear; of fitted profiles.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// How to take the intervals.
     #[serde(default)]
     pub intervals: IntervalNote,
@@ -337,6 +350,8 @@ pub struct Setting {
     pub traffic: String,
     /// A run too short to take its figures for results.
     pub quick: bool,
+    /// The profile of readings, if it was asked for by name.
+    pub profile: Option<Profile>,
 }
 
 impl Summary {
@@ -344,6 +359,14 @@ impl Summary {
     #[must_use]
     pub fn target(&self) -> f64 {
         self.readings.protocol.target
+    }
+
+    /// What has to be said of all figures, with the profile's name.
+    #[must_use]
+    pub fn warning(&self) -> Option<String> {
+        let label = self.label.as_ref()?;
+        let name = self.profile.as_deref().unwrap_or("of readings");
+        Some(format!("Profile {name}: {label}."))
     }
 
     /// By which sizes messages were counted.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use toml::Table;
 
+use crate::profile::Profile;
 use crate::store::Fingerprint;
 use crate::summary::Setting;
 
@@ -235,6 +236,8 @@ pub struct World {
     pub measure_s: f64,
     /// A run too short to take its figures for results.
     pub quick: bool,
+    /// The profile that its readings come from, if it was asked for by name.
+    pub profile: Option<Profile>,
     /// Calibration seeds on which d_min is fitted before the world is run; none: it stays as the scenario says.
     pub refit: Vec<u64>,
     /// The margin that was fitted, once it is in force.
@@ -274,6 +277,7 @@ impl World {
             warmup_s: window.0,
             measure_s: window.1,
             quick: false,
+            profile: None,
             refit: Vec::new(),
             fit: None,
             files,
@@ -338,6 +342,7 @@ impl World {
             measure_s: self.measure_s,
             traffic: self.traffic.name().to_string(),
             quick: self.quick,
+            profile: self.profile,
         }
     }
 

@@ -8,6 +8,7 @@
 
 mod answer;
 pub(crate) mod draw;
+pub(crate) mod errors;
 pub(crate) mod figures;
 mod findings;
 mod page;

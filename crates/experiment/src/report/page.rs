@@ -1,4 +1,4 @@
-//! The page: what was run, the answer, and the eight sections.
+//! The page: what was run, the answer, and the nine sections.
 
 use covey_simulator::Arms;
 
@@ -8,7 +8,7 @@ use super::figures::{self, Figure, with_interval};
 use super::findings::{self, Finding, Verdict};
 use super::series::Series;
 use super::view::{ArmView, Interval, View};
-use super::{Input, Report, answer, parameters};
+use super::{Input, Report, answer, errors, parameters};
 use crate::letter;
 use crate::markup::escape;
 use crate::names::{CAM_ONLY, ORACLE, PROPOSED, RIVALS, at};
@@ -47,6 +47,7 @@ pub(crate) fn render(input: &Input, known: &Arms) -> Report {
     page.against_letter();
     page.score();
     page.timing();
+    page.errors();
     page.setup();
     let html = page.html(&answer::paragraph(&view, &curves));
     Report {
@@ -460,6 +461,14 @@ impl Page<'_> {
         self.section("timing", "8. Timing", body);
     }
 
+    fn errors(&mut self) {
+        let summary = self.view.summary;
+        let mut body = paragraph(&errors::explanation());
+        body.push_str(&errors::comparisons(summary).html());
+        body.push_str(&errors::spreads(summary).folded("Spread of every arm"));
+        self.section("errors", "9. Errors of measurement", body);
+    }
+
     fn setup(&mut self) {
         let summary = self.view.summary;
         let mut body = paragraph(
@@ -510,6 +519,7 @@ impl Page<'_> {
         let mut facts = vec![
             ("scenario", scenario.name.clone()),
             ("traffic", summary.traffic.clone()),
+            ("profile", summary.profile.clone().unwrap_or_else(dash)),
             (
                 "vehicles (with radio)",
                 format!(
@@ -566,6 +576,15 @@ impl Page<'_> {
             "<p class=\"subtitle\">Contributor selection for regional digital twins: a run of Covey beside the letter \
              (T. Yu, Conditional-Coverage Contributor Selection for Regional Digital Twins Under Mobility)</p>\n",
         );
+        if let Some(label) = &self.view.summary.label {
+            let name = self.view.summary.profile.as_deref().unwrap_or_default();
+            html.push_str(&format!(
+                "<div class=\"warning\" role=\"note\"><strong>Profile {}: {}.</strong>Constants of this profile were chosen so that its figures come near \
+                 the letter&#39;s. That they do shows nothing.</div>\n",
+                escape(name),
+                escape(label)
+            ));
+        }
         if self.view.quick {
             let remark = self.view.summary.intervals.remark.as_deref().unwrap_or(
                 "Too few seeds, or too short: good to see that everything works, not to conclude from.",

@@ -62,7 +62,8 @@ fn a_whole_result_has_all_sections_and_figures() {
         ]
     );
     for id in [
-        "pareto", "benefit", "ladder", "time", "misses", "letter", "score", "timing", "setup",
+        "pareto", "benefit", "ladder", "time", "misses", "letter", "score", "timing", "errors",
+        "setup",
     ] {
         assert!(
             report.html.contains(&format!("<section id=\"{id}\">")),
@@ -77,6 +78,9 @@ fn a_whole_result_has_all_sections_and_figures() {
             .contains("with the letter&#39;s results in view")
     );
     assert!(!report.html.contains("not meaningful"));
+    // The sample has no windows, but seeds that differ.
+    let errors = report.html.split("<section id=\"errors\">").nth(1).unwrap();
+    assert!(errors.contains("smallest difference shown") && errors.contains("proposed@0.8"));
     // Opens offline: nothing is fetched, nothing runs.
     assert!(!report.html.contains("<script"));
     let outside = report.html.matches("http").count() - report.html.matches("http-equiv").count();
@@ -135,6 +139,21 @@ fn a_quick_run_is_marked_as_one() {
         all.iter()
             .all(|one| matches!(one.verdict, Verdict::NotMeaningful | Verdict::Calibrated))
     );
+}
+
+#[test]
+fn a_fitted_profile_is_marked_at_the_top_and_under_every_figure() {
+    let plain = render(&input(17)).html;
+    assert!(!plain.contains("evidence for nothing"));
+    let mut fitted = input(17);
+    fitted.summary.profile = Some("closest".to_string());
+    fitted.summary.label = Some(crate::profile::LABEL.to_string());
+    let report = render(&fitted);
+    let label = "Profile closest: fitted to the letter&#39;s figures, evidence for nothing.";
+    // Once at the top, once under each figure.
+    assert_eq!(report.html.matches(label).count(), 1 + report.figures.len());
+    let top = report.html.find(label).unwrap();
+    assert!(top < report.html.find("class=\"answer\"").unwrap());
 }
 
 #[test]
@@ -225,6 +244,7 @@ fn nothing_that_is_missing_or_hostile_makes_it_fail() {
             load_digest: None,
             relevant: 0,
             missed: 0,
+            windows: Vec::new(),
         }],
         ..ArmSummary::default()
     };

@@ -120,16 +120,23 @@ impl<'a> View<'a> {
         }
     }
 
-    /// What figures have to say of their intervals where they mean nothing.
+    /// What figures have to say: that they are of a fitted profile, that their intervals mean nothing.
     pub(crate) fn caveat(&self) -> Option<String> {
-        self.quick.then(|| {
+        let intervals = self.quick.then(|| {
             let seeds = match self.summary.seeds.len() {
                 1 => "1 seed".to_string(),
                 n => format!("{n} seeds"),
             };
             let measured = self.summary.measure_s;
             format!("{seeds} of {measured} s: intervals are not meaningful.")
-        })
+        });
+        let all: Vec<String> = self
+            .summary
+            .warning()
+            .into_iter()
+            .chain(intervals)
+            .collect();
+        (!all.is_empty()).then(|| all.join(" "))
     }
 
     pub(crate) fn arm(&self, name: &str) -> Option<&ArmView<'a>> {
@@ -256,6 +263,7 @@ mod tests {
             load_digest: None,
             relevant: 0,
             missed: 0,
+            windows: Vec::new(),
         }];
         let summary = summary(&[("cam-only", arm)]);
         let view = View::new(&summary, &known);

@@ -5,7 +5,7 @@ use covey_simulator::{Arms, Outcome, SharedOutcome};
 
 use super::{
     ArmSummary, Average, Interval, IntervalNote, LoadParts, Named, PairedSummary, PerSeed, SCHEMA,
-    ScenarioSummary, Setting, Summary, TimingSummary,
+    ScenarioSummary, Setting, Summary, TimingSummary, WINDOWS,
 };
 use crate::letter::{self, Quantity};
 use crate::names::{
@@ -54,6 +54,10 @@ impl Summary {
             warmup_s: setting.warmup_s,
             measure_s: setting.measure_s,
             traffic: setting.traffic.clone(),
+            profile: setting.profile.map(|profile| profile.name.to_string()),
+            label: setting
+                .profile
+                .and_then(|profile| Some(profile.label()?.to_string())),
             intervals: note(setting.quick, seeds.len()),
             paired: pairs(&names, known)
                 .into_iter()
@@ -205,10 +209,29 @@ impl ArmSummary {
                     load_digest: o.load_digest.value(),
                     relevant: o.deficit.relevant,
                     missed: o.deficit.missed,
+                    windows: windows(&o.by_cycle),
                 })
                 .collect(),
         }
     }
+}
+
+/// The deficit in each quarter of the measured window; nothing of fewer cycles than quarters.
+fn windows(by_cycle: &[Deficit]) -> Vec<Option<f64>> {
+    if by_cycle.len() < WINDOWS {
+        return Vec::new();
+    }
+    let window = |number: usize| {
+        let begin = number * by_cycle.len() / WINDOWS;
+        let end = (number + 1) * by_cycle.len() / WINDOWS;
+        let mut sum = Deficit::default();
+        for cycle in &by_cycle[begin..end] {
+            sum.relevant += cycle.relevant;
+            sum.missed += cycle.missed;
+        }
+        sum.ratio()
+    };
+    (0..WINDOWS).map(window).collect()
 }
 
 /// The misses of all outcomes, count by count.

@@ -39,6 +39,7 @@ fn setting() -> Setting {
         measure_s: 1.0,
         traffic: "builtin".to_string(),
         quick: false,
+        profile: None,
     }
 }
 
@@ -236,6 +237,47 @@ fn own_arms_are_held_against_all_that_know_no_more() {
             ("mine@0.2", "demand@0.1"),
         ]
     );
+}
+
+#[test]
+fn the_measured_window_is_cut_into_quarters() {
+    let mut results = seeds(&["cam-only", "oracle"], 1);
+    let cycle = |relevant, missed| Deficit { relevant, missed };
+    // Ten cycles: two, three, two and three of them.
+    let cycles = [1, 1, 2, 2, 2, 0, 0, 4, 4, 4];
+    results[0].arms[0].by_cycle = cycles
+        .map(|missed| cycle(if missed == 0 { 0 } else { 10 }, missed))
+        .to_vec();
+    results[0].arms[1].by_cycle = vec![cycle(10, 1); 3];
+    let summary = Summary::new(&setting(), &results, &Arms::builtin());
+    let windows = |arm: &str| summary.arms.get(arm).unwrap().per_seed[0].windows.clone();
+    assert_eq!(windows("cam-only"), [Some(0.1), Some(0.2), None, Some(0.4)]);
+    assert_eq!(windows("oracle"), []);
+    let json: Value = serde_json::from_str(&summary.to_json().unwrap()).unwrap();
+    let seed = &json["arms"]["cam-only"]["per_seed"][0];
+    assert_eq!(seed["windows"], serde_json::json!([0.1, 0.2, null, 0.4]));
+}
+
+#[test]
+fn figures_of_a_fitted_profile_say_so() {
+    let of = |name: Option<&str>| {
+        let setting = Setting {
+            profile: name.map(|name| Profile::find(name).unwrap()),
+            ..setting()
+        };
+        let summary = Summary::new(&setting, &seeds(&["oracle"], 6), &Arms::builtin());
+        let json: Value = serde_json::from_str(&summary.to_json().unwrap()).unwrap();
+        (json, summary.warning())
+    };
+    let (json, warning) = of(Some("closest"));
+    assert_eq!(json["profile"], "closest");
+    let label = "fitted to the letter's figures, evidence for nothing";
+    assert_eq!(json["label"], label);
+    assert_eq!(warning, Some(format!("Profile closest: {label}.")));
+    let (json, warning) = of(Some("letter"));
+    assert_eq!((&json["profile"], warning), (&"letter".into(), None));
+    assert!(json.get("label").is_none());
+    assert!(of(None).0.get("profile").is_none());
 }
 
 #[test]
