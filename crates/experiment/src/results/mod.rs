@@ -11,6 +11,7 @@ pub mod markers;
 mod runs;
 mod sweep;
 mod tiles;
+mod verdict;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -39,6 +40,8 @@ pub struct Source {
     pub title: &'static str,
     /// The command that makes it.
     pub command: &'static str,
+    /// Its constants were fitted to the letter's figures.
+    pub fitted: bool,
 }
 
 const fn source(name: &'static str, title: &'static str, command: &'static str) -> Source {
@@ -46,12 +49,30 @@ const fn source(name: &'static str, title: &'static str, command: &'static str) 
         name,
         title,
         command,
+        fitted: false,
     }
 }
 
-/// The letter's evaluation: built-in traffic, SUMO, encoded sizes.
-const LETTER: [Source; 3] = [
+const fn fitted(name: &'static str, title: &'static str, command: &'static str) -> Source {
+    Source {
+        fitted: true,
+        ..source(name, title, command)
+    }
+}
+
+/// The letter's evaluation: as frozen, under fitted profiles, on SUMO's traffic, with encoded sizes.
+const LETTER: [Source; 5] = [
     source("letter", "built-in", "cargo run --release -- reproduce"),
+    fitted(
+        "closest",
+        "`closest`",
+        "cargo run --release -- reproduce --profile closest",
+    ),
+    fitted(
+        "closest-hosted",
+        "`closest-hosted`",
+        "cargo run --release -- reproduce --profile closest-hosted",
+    ),
     source(
         "letter-sumo",
         "SUMO",
@@ -181,7 +202,9 @@ impl<'a> Gathered<'a> {
             return Ok(None);
         }
         let run = Run {
+            name: source.name,
             title: source.title,
+            fitted: source.fitted,
             input: Input::read(&from)?,
             known: self.known,
         };
@@ -219,18 +242,32 @@ impl<'a> Gathered<'a> {
         if all.is_empty() {
             return Ok(());
         }
-        self.part("setting", runs::setting(&all));
-        self.part("arms", runs::arms(&all));
-        self.part("findings-count", runs::finding_counts(&all));
-        self.part("findings", runs::finding_table(&all));
-        self.part("paired", runs::paired(&all));
-        self.part("equal-load", runs::equal_load(&all));
-        for (source, part) in LETTER.iter().zip(["parts", "parts-sumo", "parts-uper"]) {
-            if let Some(run) = all.iter().find(|run| run.title == source.title) {
+        let everything: Vec<&Run<'_>> = all.iter().collect();
+        // Findings stand side by side; tables of arms would be too wide, and figures that were fitted are better apart anyway.
+        let (fitted, frozen): (Vec<&Run<'_>>, Vec<&Run<'_>>) =
+            all.iter().partition(|run| run.fitted);
+        self.part("setting", runs::setting(&everything));
+        self.part("findings-count", runs::finding_counts(&everything));
+        self.part("findings", runs::finding_table(&everything));
+        self.part("arms", runs::arms(&frozen));
+        self.part("paired", runs::paired(&frozen));
+        self.part("equal-load", runs::equal_load(&frozen));
+        if !fitted.is_empty() {
+            self.part("arms-fitted", runs::arms(&fitted));
+            self.part("paired-fitted", runs::paired(&fitted));
+        }
+        for (name, part) in [
+            ("letter", "parts"),
+            ("letter-sumo", "parts-sumo"),
+            ("letter-uper", "parts-uper"),
+        ] {
+            if let Some(run) = all.iter().find(|run| run.name == name) {
                 self.part(part, runs::parts(run));
             }
         }
-        if let Some(run) = all.iter().find(|run| run.title == LETTER[0].title) {
+        if let Some(run) = all.iter().find(|run| run.name == LETTER[0].name) {
+            self.part("verdict", verdict::text(run, &fitted));
+            self.part("power", runs::power(run));
             self.part("secondary", runs::secondary(run));
             let score = runs::score(run);
             self.parts
@@ -242,8 +279,8 @@ impl<'a> Gathered<'a> {
                 format!("![Deficit over load]({figure})\n\n{caption}"),
             );
         }
-        for (source, part) in LETTER.iter().zip(["tiles", "tiles-sumo"]) {
-            let path = out.join(source.name).join("cycles.parquet");
+        for (name, part) in [("letter", "tiles"), ("letter-sumo", "tiles-sumo")] {
+            let path = out.join(name).join("cycles.parquet");
             if path.is_file() {
                 let tiles = tiles::Tiles::read(&path)
                     .map_err(|source| ResultsError::Table { path, source })?;
@@ -258,6 +295,7 @@ impl<'a> Gathered<'a> {
         for source in BEYOND {
             all.extend(self.run(root, out, source)?);
         }
+        let all: Vec<&Run<'_>> = all.iter().collect();
         if !all.is_empty() {
             self.part("beyond", runs::arms(&all));
             self.part("beyond-paired", runs::paired(&all));
@@ -287,7 +325,8 @@ impl<'a> Gathered<'a> {
     }
 
     fn sweeps(&mut self, out: &Path) -> Result<(), ResultsError> {
-        if let Some(worlds) = self.sweep(out, READINGS, &[crate::plan::VARIANT])?
+        let keys = [crate::plan::VARIANT, crate::world::MARGIN];
+        if let Some(worlds) = self.sweep(out, READINGS, &keys)?
             && let Some(table) = sweep::readings_table(&worlds)
         {
             self.part("readings", table);

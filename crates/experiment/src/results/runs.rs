@@ -4,6 +4,8 @@ use covey_simulator::Arms;
 
 use crate::letter;
 use crate::names::{CAM_ONLY, CPM_RMR, PROPOSED_08, RIVALS};
+use crate::profile;
+use crate::report::errors;
 use crate::report::figures::benefit;
 use crate::report::figures::with_interval;
 use crate::report::view::{Interval, View};
@@ -12,7 +14,11 @@ use crate::text_table::TextTable;
 
 /// A finished run and what it is called in tables.
 pub(crate) struct Run<'a> {
+    /// The name of its folder.
+    pub(crate) name: &'static str,
     pub(crate) title: &'static str,
+    /// Its constants were fitted to the letter's figures.
+    pub(crate) fitted: bool,
     pub(crate) input: Input,
     /// The table of arms.
     pub(crate) known: &'a Arms,
@@ -23,7 +29,16 @@ impl Run<'_> {
         View::new(&self.input.summary, self.known)
     }
 
-    fn findings(&self) -> Vec<Finding> {
+    /// What it is called where its figures stand: with what has to be said of them.
+    pub(crate) fn head(&self) -> String {
+        let label = self.input.summary.label.as_deref();
+        match label.or(self.fitted.then_some(profile::LABEL)) {
+            Some(label) => format!("{} ({label})", self.title),
+            None => self.title.to_string(),
+        }
+    }
+
+    pub(crate) fn findings(&self) -> Vec<Finding> {
         report::findings(&self.input, self.known)
     }
 }
@@ -49,13 +64,14 @@ fn number(value: Option<f64>, decimals: usize) -> String {
 }
 
 /// What was run: a row per run.
-pub(crate) fn setting(runs: &[Run<'_>]) -> String {
+pub(crate) fn setting(runs: &[&Run<'_>]) -> String {
     let mut table = TextTable::new(&[
         "run",
         "#seeds",
         "#warm-up + measured, s",
         "#vehicles (with radio)",
         "#beacons alone",
+        "#distance to the letter",
         "sizes",
         "#CPU s",
         "#wall s",
@@ -66,7 +82,7 @@ pub(crate) fn setting(runs: &[Run<'_>]) -> String {
         let beacons = summary.arms.get(CAM_ONLY);
         let whole = |x: f64| number(Some(x), 0);
         table.row([
-            run.title.to_string(),
+            run.head(),
             summary.seeds.len().to_string(),
             format!("{} + {}", whole(summary.warmup_s), whole(summary.measure_s)),
             format!(
@@ -75,6 +91,7 @@ pub(crate) fn setting(runs: &[Run<'_>]) -> String {
                 number(summary.scenario.participants, 0)
             ),
             number(beacons.and_then(|arm| arm.beacon_load.mean), 3),
+            number(summary.distance_to_letter, 3),
             summary.sizes().name().to_string(),
             whole(summary.timing.cpu_s),
             whole(summary.timing.wall_s),
@@ -85,14 +102,17 @@ pub(crate) fn setting(runs: &[Run<'_>]) -> String {
 }
 
 /// Deficit and load of every arm in every run, beside the letter's.
-pub(crate) fn arms(runs: &[Run<'_>]) -> String {
+pub(crate) fn arms(runs: &[&Run<'_>]) -> String {
     let mut head = vec!["arm".to_string(), "#letter: deficit, %".to_string()];
-    head.extend(runs.iter().map(|run| format!("#{}: deficit, %", run.title)));
+    head.extend(
+        runs.iter()
+            .map(|run| format!("#{}: deficit, %", run.head())),
+    );
     head.push("#letter: load".to_string());
-    head.extend(runs.iter().map(|run| format!("#{}: load", run.title)));
+    head.extend(runs.iter().map(|run| format!("#{}: load", run.head())));
     let head: Vec<&str> = head.iter().map(String::as_str).collect();
     let mut table = TextTable::new(&head);
-    let views: Vec<View<'_>> = runs.iter().map(Run::view).collect();
+    let views: Vec<View<'_>> = runs.iter().map(|run| run.view()).collect();
     for name in arm_names(&views) {
         let theirs = letter::arm(&name);
         let mut row = vec![
@@ -121,13 +141,13 @@ fn arm_names(views: &[View<'_>]) -> Vec<String> {
 }
 
 /// Every finding of the letter with its rule and what each run says.
-pub(crate) fn finding_table(runs: &[Run<'_>]) -> String {
+pub(crate) fn finding_table(runs: &[&Run<'_>]) -> String {
     let mut head = vec!["finding of the letter".to_string()];
-    head.extend(runs.iter().map(|run| run.title.to_string()));
+    head.extend(runs.iter().map(|run| run.head()));
     head.push("rule".to_string());
     let head: Vec<&str> = head.iter().map(String::as_str).collect();
     let mut table = TextTable::new(&head);
-    let all: Vec<_> = runs.iter().map(Run::findings).collect();
+    let all: Vec<_> = runs.iter().map(|run| run.findings()).collect();
     let Some(first) = all.first() else {
         return table.markdown();
     };
@@ -148,7 +168,7 @@ pub(crate) fn finding_table(runs: &[Run<'_>]) -> String {
 }
 
 /// How many findings each run holds.
-pub(crate) fn finding_counts(runs: &[Run<'_>]) -> String {
+pub(crate) fn finding_counts(runs: &[&Run<'_>]) -> String {
     let mut table = TextTable::new(&[
         "run",
         "#held",
@@ -164,7 +184,7 @@ pub(crate) fn finding_counts(runs: &[Run<'_>]) -> String {
             found.count().to_string()
         };
         table.row([
-            run.title.to_string(),
+            run.head(),
             count(&[Verdict::Held]),
             count(&[Verdict::NotHeld]),
             count(&[Verdict::Undecided]),
@@ -216,19 +236,19 @@ pub(crate) fn parts(run: &Run<'_>) -> String {
 }
 
 /// Paired comparisons at equal allowance, against mitigation, and along the ladder.
-pub(crate) fn paired(runs: &[Run<'_>]) -> String {
+pub(crate) fn paired(runs: &[&Run<'_>]) -> String {
     let mut head = vec![
         "arm".to_string(),
         "against".to_string(),
         "letter".to_string(),
     ];
     for run in runs {
-        head.push(format!("#{}: points less", run.title));
-        head.push(format!("#{}: % less", run.title));
+        head.push(format!("#{}: points less", run.head()));
+        head.push(format!("#{}: % less", run.head()));
     }
     let head: Vec<&str> = head.iter().map(String::as_str).collect();
     let mut table = TextTable::new(&head);
-    let views: Vec<View<'_>> = runs.iter().map(Run::view).collect();
+    let views: Vec<View<'_>> = runs.iter().map(|run| run.view()).collect();
     let mut pairs: Vec<(String, String)> = Vec::new();
     for pair in runs.iter().flat_map(|run| &run.input.summary.paired) {
         let names = (pair.better.clone(), pair.worse.clone());
@@ -273,7 +293,7 @@ pub(crate) fn paired(runs: &[Run<'_>]) -> String {
 }
 
 /// The proposal against both random admissions at equal load.
-pub(crate) fn equal_load(runs: &[Run<'_>]) -> String {
+pub(crate) fn equal_load(runs: &[&Run<'_>]) -> String {
     let mut table = TextTable::new(&["run", "against", "#load", "#misses avoided, %", "zero"]);
     for run in runs {
         let view = run.view();
@@ -281,7 +301,7 @@ pub(crate) fn equal_load(runs: &[Run<'_>]) -> String {
             let curve = benefit::equal_load(&view, rival);
             if curve.points.is_empty() {
                 table.row([
-                    run.title.to_string(),
+                    run.head(),
                     rival.to_string(),
                     NONE.to_string(),
                     "no load that both reach".to_string(),
@@ -290,7 +310,7 @@ pub(crate) fn equal_load(runs: &[Run<'_>]) -> String {
             }
             for (load, value) in curve.points.iter().step_by(3) {
                 table.row([
-                    run.title.to_string(),
+                    run.head(),
                     rival.to_string(),
                     format!("{load:.3}"),
                     with_interval(*value, 1, ""),
@@ -376,6 +396,17 @@ pub(crate) fn score(run: &Run<'_>) -> Option<String> {
         ]);
     }
     any.then(|| table.markdown())
+}
+
+/// Spreads between seeds and windows, and what differences the seeds can show.
+pub(crate) fn power(run: &Run<'_>) -> String {
+    let summary = &run.input.summary;
+    format!(
+        "{}\n\n{}\n{}",
+        errors::explanation(),
+        errors::comparisons(summary).markdown(),
+        errors::spreads(summary).markdown()
+    )
 }
 
 /// A sentence on where the proposal stands against both randoms, for captions.

@@ -243,7 +243,11 @@ pub(crate) fn readings_table(worlds: &[WorldRuns]) -> Option<String> {
         .find(|world| name(world).as_deref() == Some(BASELINE))?;
     let arms: Vec<&str> = base.arms.iter().map(|(arm, _)| arm.as_str()).collect();
     let heads: Vec<String> = arms.iter().map(|arm| format!("#{arm}")).collect();
-    let mut head = vec!["reading changed"];
+    let margin = |world: &WorldRuns| {
+        let margin = world.key.get(1).and_then(Cell::number);
+        margin.map_or_else(|| "\u{2013}".to_string(), |x| format!("{x:.2}"))
+    };
+    let mut head = vec!["reading changed", "#d_min, m"];
     head.extend(heads.iter().map(String::as_str));
     head.push("order holds?");
     let cells = |world: &WorldRuns, all: bool| -> Vec<String> {
@@ -264,16 +268,22 @@ pub(crate) fn readings_table(worlds: &[WorldRuns]) -> Option<String> {
             let holds = order((base, 0), (world, 0)).text();
             (reading(&name), name, holds)
         };
-        let mut row = vec![label];
+        let mut row = vec![label, margin(world)];
         row.extend(cells(world, false));
         row.push(holds);
         rows.push((number, row));
     }
-    let mut row = vec!["4 all vehicles, not participants alone".to_string()];
+    let mut row = vec![
+        "4 all vehicles, not participants alone".to_string(),
+        margin(base),
+    ];
     row.extend(cells(base, true));
     row.push(order((base, 0), (base, 1)).text());
     rows.push((4, row));
-    let mut row = vec!["16 random admission redrawn every cycle".to_string()];
+    let mut row = vec![
+        "16 random admission redrawn every cycle".to_string(),
+        margin(base),
+    ];
     row.extend(arms.iter().map(|arm| match *arm {
         RANDOM_04 => format!("as {RANDOM_REDRAW_04}"),
         _ => "as frozen".to_string(),
@@ -337,7 +347,7 @@ pub(crate) mod tests {
 
     fn base() -> WorldRuns {
         world(
-            &[BASELINE.into()],
+            &[BASELINE.into(), 8.75.into()],
             &[
                 ("cam-only", &[0.058, 0.060]),
                 ("cpm-rmr", &[0.050, 0.049]),
@@ -359,21 +369,26 @@ pub(crate) mod tests {
             .1
             .clone();
         let mut reversed = base();
-        reversed.key = vec!["1 relevant: kinematic overlap".into()];
+        reversed.key = vec!["1 relevant: kinematic overlap".into(), 21.3.into()];
         *reversed.arm_mut("cpm-rmr") = world(&[], &[("cpm-rmr", &[0.070, 0.071])]).arms[0]
             .1
             .clone();
         let text = readings_table(&[base(), same, noise, reversed]).unwrap();
         let rows: Vec<&str> = text.lines().skip(2).collect();
         assert_eq!(rows.len(), 6, "{text}");
-        assert!(rows[0].starts_with("| none: as frozen | 5.90 / 0.250 |"));
-        assert!(rows[1].starts_with("| 1 relevant"), "{text}");
+        assert!(rows[0].starts_with("| none: as frozen | 8.75 | 5.90 / 0.250 |"));
+        assert!(
+            rows[1].starts_with("| 1 relevant: kinematic overlap | 21.30 |"),
+            "{text}"
+        );
         assert!(
             rows[1].ends_with("| **no**: cam-only now misses less than cpm-rmr |"),
             "{text}"
         );
         assert!(rows[2].starts_with("| 2 v_rel") && rows[2].ends_with("| yes |"));
-        assert!(rows[3].starts_with("| 4 all vehicles, not participants alone | 8.85 / 0.250 |"));
+        assert!(
+            rows[3].starts_with("| 4 all vehicles, not participants alone | 8.75 | 8.85 / 0.250 |")
+        );
         assert!(rows[4].contains(
             "| yes, but random-redraw@0.4 and proposed@0.4 changed places in the means, not in all seeds |"
         ), "{text}");

@@ -13,6 +13,10 @@ fn repository(name: &str) -> Folder {
     fs::create_dir_all(folder.0.join("docs")).unwrap();
     let part = |name: &str| format!("<!-- begin: {name} -->\nnot yet\n<!-- end -->\n");
     let names = [
+        "verdict",
+        "power",
+        "arms-fitted",
+        "paired-fitted",
         "setting",
         "arms",
         "findings-count",
@@ -138,6 +142,73 @@ fn everything_that_is_there_is_shown_and_the_rest_is_named() {
     assert!(again.written.is_empty(), "{:?}", again.written);
 }
 
+#[test]
+fn fitted_profiles_stand_apart_and_say_so() {
+    let repository = repository("results-fitted");
+    let root = &repository.0;
+    let out = root.join("out");
+    put_run(&out.join("letter"), 17);
+    put_run(&out.join("closest"), 17);
+    let file = out.join("closest").join(SUMMARY_FILE);
+    let labelled = fs::read_to_string(&file).unwrap().replacen(
+        '{',
+        "{\"profile\": \"closest\", \"label\": \"fitted to the letter's figures, evidence for nothing\",",
+        1,
+    );
+    // Its gain at 0.2 is undecided, its digest is the letter's.
+    let mut summary: serde_json::Value = serde_json::from_str(&labelled).unwrap();
+    for arm in summary["arms"].as_object_mut().unwrap().values_mut() {
+        arm["digest_bytes"]["mean"] = 13.0.into();
+        arm["load_parts"]["digest"] = 0.07.into();
+    }
+    fs::write(&file, summary.to_string()).unwrap();
+    make(root, &out, &Arms::builtin()).unwrap();
+    let text = fs::read_to_string(root.join("docs/results.md")).unwrap();
+    // The label stands wherever figures of a fitted profile do, and nowhere else.
+    let part = |name: &str| {
+        let begin = format!("<!-- begin: {name} -->\n");
+        let rest = text.split(&begin).nth(1).unwrap();
+        rest.split("<!-- end -->").next().unwrap().to_string()
+    };
+    let head = "`closest` (fitted to the letter's figures, evidence for nothing)";
+    for name in [
+        "findings",
+        "findings-count",
+        "arms-fitted",
+        "paired-fitted",
+        "setting",
+    ] {
+        assert!(part(name).contains(head), "{name}: {}", part(name));
+    }
+    for name in ["arms", "paired", "equal-load", "parts"] {
+        assert!(!part(name).contains("closest"), "{name}: {}", part(name));
+    }
+    let verdict = part("verdict");
+    assert!(
+        verdict.contains("**Stand, under the frozen readings (`letter`): "),
+        "{verdict}"
+    );
+    let only = verdict.split("**Stand only under ").nth(1).unwrap();
+    let (only, none) = only.split_once("**Stand under none of these: ").unwrap();
+    assert!(
+        only.starts_with("a fitted profile (`closest`), which is evidence for nothing: 1 of 24**")
+    );
+    assert!(
+        only.contains("- A digest has about 13 B and takes 0.07 of capacity: `closest` 13.0 B"),
+        "{only}"
+    );
+    assert!(
+        none.contains("- Beacons alone occupy 64 % of capacity: 62.7 %"),
+        "{none}"
+    );
+    assert!(!verdict.contains("CAM-only misses 5.8 %") && !verdict.contains("Not judged"));
+    let power = part("power");
+    assert!(
+        power.contains("| proposed@0.2 | random@0.2 | 17 | "),
+        "{power}"
+    );
+}
+
 /// The tables of a sweep of one world: runs, estimates and comparisons.
 fn put_sweep_of_one_world(folder: &Path, columns: &[(&str, Kind)], run: Vec<Cell>) {
     put_table(&folder.join("runs.parquet"), columns, &[run]);
@@ -211,14 +282,18 @@ fn sweeps_become_tables_and_the_figure() {
     };
     let mut rows = Vec::new();
     for (variant, more) in [("base", 0.0), ("6 cell visible: strict", 30.0)] {
+        let keys = [variant.into(), 8.75.into()];
         for seed in 1..=4 {
-            rows.push(row(&[variant.into()], "random@0.4", seed, 45.0));
-            rows.push(row(&[variant.into()], "proposed@0.4", seed, 31.0 + more));
+            rows.push(row(&keys, "random@0.4", seed, 45.0));
+            rows.push(row(&keys, "proposed@0.4", seed, 31.0 + more));
         }
     }
     put_table(
         &out.join("readings/runs.parquet"),
-        &columns(&[("variant", Kind::Text)]),
+        &columns(&[
+            ("variant", Kind::Text),
+            ("evaluation.margin_m", Kind::Number),
+        ]),
         &rows,
     );
     let mut rows = Vec::new();
@@ -267,7 +342,7 @@ fn sweeps_become_tables_and_the_figure() {
     assert!(text.contains(unclear), "{text}");
     assert!(!text.contains("proposed@0.4"), "{text}");
     let text = fs::read_to_string(root.join("docs/results.md")).unwrap();
-    assert!(text.contains("| 6 cell visible: strict | 4.50 / 0.300 | 6.10 / 0.300 | **no**: random@0.4 now misses less than proposed@0.4 |"), "{text}");
+    assert!(text.contains("| 6 cell visible: strict | 8.75 | 4.50 / 0.300 | 6.10 / 0.300 | **no**: random@0.4 now misses less than proposed@0.4 |"), "{text}");
     assert!(
         text.contains("| 28.72 (1 k_c) | 100 | 2.87 / 0.300 |"),
         "{text}"
