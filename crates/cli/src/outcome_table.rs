@@ -32,6 +32,9 @@ pub(crate) fn render(summary: &Summary) -> String {
     if let Some(warning) = &warning {
         text.push_str(&format!("\n{warning}\n"));
     }
+    if let Some(remark) = summary.outdated() {
+        text.push_str(&format!("\nNote: {remark}.\n"));
+    }
     if let Some(remark) = &summary.intervals.remark {
         text.push_str(&format!("\nNote: {remark}.\n"));
     }

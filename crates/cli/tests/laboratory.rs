@@ -144,6 +144,61 @@ fn a_fitted_profile_is_in_force_and_said_to_be_fitted() {
     covey(&["reproduce", "--profile", "closer"], "").refused(&["closer", "closest-hosted"]);
 }
 
+/// Makes the results of a folder look like those of a revision whose loads had no weights.
+fn make_old(out: &str) {
+    let file = format!("{out}/summary.json");
+    let mut json: serde_json::Value = serde_json::from_slice(&read(&file)).expect("JSON");
+    json["revision"] = "0123abc".into();
+    for arm in json["arms"].as_object_mut().expect("arms").values_mut() {
+        let arm = arm.as_object_mut().expect("an arm");
+        arm.remove("load_by_tile").expect("the plain mean");
+        arm.remove("beacon_occupancy").expect("its interval");
+        for seed in arm["per_seed"].as_array_mut().expect("seeds") {
+            let seed = seed.as_object_mut().expect("a seed");
+            seed.remove("windows").expect("windows");
+        }
+    }
+    std::fs::write(&file, json.to_string()).expect("an old summary");
+    let seeds = std::fs::read_dir(format!("{out}/seeds")).expect("seeds");
+    let folder = seeds.flatten().next().expect("a world").path();
+    std::fs::rename(&folder, folder.with_file_name("0".repeat(32))).expect("another program's");
+}
+
+#[test]
+fn what_an_older_revision_left_is_set_apart_and_can_still_be_told() {
+    let directory = Directory::new("older");
+    let (scenario, out) = (toy(&directory), directory.path("out"));
+    let arguments = run_arguments(&scenario, &out);
+    let table = covey(&arguments, "").done();
+    assert!(!table.contains("older revision"), "{table}");
+    let fresh = summary(&out);
+    make_old(&out);
+    let told = covey(&["report", &out], "").done();
+    assert!(
+        told.contains("Note: an older revision made these figures"),
+        "{told}"
+    );
+    assert!(told.contains("proposed@0.4"), "{told}");
+    let page = String::from_utf8(read(format!("{out}/report.html"))).expect("text");
+    assert!(page.contains("Of an older revision."));
+    // Run again, nothing of it is taken over, and that is said.
+    let again = covey(&arguments, "");
+    assert_eq!(
+        (again.code, again.stdout),
+        (Some(0), table),
+        "{}",
+        again.stderr
+    );
+    assert!(
+        again
+            .stderr
+            .starts_with("1 results of another revision or other parameters are set aside"),
+        "{}",
+        again.stderr
+    );
+    assert_eq!(summary(&out), fresh);
+}
+
 #[test]
 fn finished_seeds_are_kept_and_others_set_aside() {
     let directory = Directory::new("resume");

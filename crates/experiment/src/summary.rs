@@ -369,6 +369,16 @@ impl Summary {
         Some(format!("Profile {name}: {label}."))
     }
 
+    /// What has to be said of loads and prices of a file from before they were weighted by participants.
+    #[must_use]
+    pub fn outdated(&self) -> Option<&'static str> {
+        let old = |(_, arm): &(String, ArmSummary)| arm.load_by_tile.is_none();
+        self.arms.0.iter().any(old).then_some(
+            "an older revision made these figures: its loads and prices count every tile once, however many participants it holds; \
+             run the command that made the folder again to have them weighted",
+        )
+    }
+
     /// By which sizes messages were counted.
     #[must_use]
     pub fn sizes(&self) -> SizeModel {

@@ -585,6 +585,12 @@ impl Page<'_> {
                 escape(label)
             ));
         }
+        if let Some(remark) = self.view.summary.outdated() {
+            html.push_str(&format!(
+                "<div class=\"warning\" role=\"note\"><strong>Of an older revision.</strong>{}</div>\n",
+                escape(remark)
+            ));
+        }
         if self.view.quick {
             let remark = self.view.summary.intervals.remark.as_deref().unwrap_or(
                 "Too few seeds, or too short: good to see that everything works, not to conclude from.",

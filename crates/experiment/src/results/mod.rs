@@ -208,6 +208,9 @@ impl<'a> Gathered<'a> {
             input: Input::read(&from)?,
             known: self.known,
         };
+        if let Some(remark) = run.input.summary.outdated() {
+            self.remarks.push(format!("{}: {remark}", from.display()));
+        }
         if fresh {
             self.keep(source, &from, &run)?;
         }
