@@ -215,9 +215,9 @@ fn emit_slurm(
         out: &absolute(out)?,
         runs,
         tasks,
-        // A task fits the worlds of its runs itself, unless another has done so: half a run for each of its seeds, at most.
+        // A task fits the worlds of its runs itself, unless another has done so: two thirds of a run for each of its seeds.
         seconds_per_run: total
-            .map(|seconds| seconds / runs as f64 * (1.0 + 0.5 * plan.refit_margin.len() as f64)),
+            .map(|seconds| seconds / runs as f64 * (1.0 + 0.7 * plan.refit_margin.len() as f64)),
         more: &more,
     }))
 }
