@@ -566,7 +566,7 @@ fn the_example_plans_are_sound() {
     let out = directory.path("out");
     for (name, worlds) in [
         ("density-penetration", 20),
-        ("readings", 16),
+        ("readings", 19),
         ("critical-density", 1),
         ("robustness", 18),
         ("closest", 9),

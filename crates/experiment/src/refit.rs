@@ -19,15 +19,18 @@ use crate::seeds;
 use crate::store::Fingerprint;
 use crate::world::{Fit, World};
 
-/// Keys that only hosts and contributors read: without cooperation nothing changes with them.
-const HOSTS_ONLY: [&str; 8] = [
+/// Keys that only hosts, contributors and senders of reports read: without cooperation nothing changes with them.
+const HOSTS_ONLY: [&str; 11] = [
     "protocol.airtime_unit_s",
     "protocol.broadcast_content",
     "protocol.broadcast_counts",
     "protocol.candidates_in_tile_only",
     "protocol.rate_bytes_per_s",
+    "protocol.report_content",
     "protocol.report_silent_only",
     "protocol.silence_refreshes",
+    "senders.interval_s",
+    "senders.phase",
     "sensing.cell",
 ];
 /// Keys whose value the fit takes the place of.
@@ -310,14 +313,17 @@ mod tests {
     }
 
     /// A value that differs from the default, for every key that only hosts read.
-    const OTHERWISE: [(&str, &str); 8] = [
+    const OTHERWISE: [(&str, &str); 11] = [
         ("protocol.airtime_unit_s", "0.07446"),
         ("protocol.broadcast_content", "\"silent-only\""),
         ("protocol.broadcast_counts", "\"last-cycle\""),
         ("protocol.candidates_in_tile_only", "true"),
         ("protocol.rate_bytes_per_s", "242000.0"),
+        ("protocol.report_content", "\"all\""),
         ("protocol.report_silent_only", "true"),
         ("protocol.silence_refreshes", "false"),
+        ("senders.interval_s", "0.2"),
+        ("senders.phase", "\"common\""),
         ("sensing.cell", "\"strict\""),
     ];
 
