@@ -77,9 +77,18 @@ pub(crate) struct Ready {
 }
 
 impl Bench<'_> {
+    /// Says what became of keys of earlier programs, each once.
+    fn say_words(&self) {
+        let words = self.worlds.iter().flat_map(|world| &world.scenario.words);
+        for word in words.collect::<BTreeSet<_>>() {
+            self.options.remark(word);
+        }
+    }
+
     /// Opens the results folder, sets aside what is not of this program and these worlds, and computes what is missing.
     pub(crate) fn compute(&self) -> Result<Ready, Failure> {
         let workers = self.options.workers()?;
+        self.say_words();
         let (store, prints) = self.open()?;
         let recordings = Recordings {
             folder: self.out,

@@ -36,9 +36,6 @@ const HOSTS_ONLY: [&str; 11] = [
 /// Keys whose value the fit takes the place of.
 const REPLACED: [&str; 2] = ["calibrated.margin_m", "evaluation.margin_m"];
 
-/// A fit whose deficit is further than this from the letter's did not find its margin.
-const CLOSE_ENOUGH: f64 = 0.002;
-
 /// Everything that a world's fit depends on. `program` stands for the program's own version.
 #[must_use]
 pub fn fingerprint(world: &World, program: &str) -> Fingerprint {
@@ -67,7 +64,7 @@ pub fn fingerprint(world: &World, program: &str) -> Fingerprint {
 /// What to say of a fit that did not find its margin.
 #[must_use]
 pub fn remark(fit: &Fit) -> Option<String> {
-    let missed = (fit.cam_only_deficit - calibrate::CAM_ONLY_DEFICIT).abs() > CLOSE_ENOUGH;
+    let missed = (fit.cam_only_deficit - calibrate::CAM_ONLY_DEFICIT).abs() > calibrate::TOLERANCE;
     missed.then(|| {
         format!(
             "no margin makes cam-only miss 5.8 %; the nearest was taken, {} m, with {:.2} %",

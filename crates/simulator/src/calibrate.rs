@@ -74,14 +74,6 @@ pub struct FittedMargin {
     pub cam_only_deficit: f64,
 }
 
-impl FittedMargin {
-    /// It gives what it was to give; otherwise no margin does, and it is the nearest.
-    #[must_use]
-    pub fn fits(&self) -> bool {
-        (self.cam_only_deficit - CAM_ONLY_DEFICIT).abs() <= TOLERANCE
-    }
-}
-
 /// The margin with which the seeds together miss 5.8 % without cooperation, or the one that comes nearest; none where nothing
 /// is relevant.
 #[must_use]

@@ -73,13 +73,21 @@ impl Summary {
                 "field schema: found `{schema}`, expected `{SCHEMA}`"
             ));
         }
+        let said = |error: serde_path_to_error::Error<serde_json::Error>| match error
+            .path()
+            .to_string()
+            .as_str()
+        {
+            "." => error.inner().to_string(),
+            field => format!("field {field}: {}", error.inner()),
+        };
+        if text.contains(SILENT_ONLY) {
+            let mut value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+            settle_earlier(&mut value);
+            return serde_path_to_error::deserialize(value).map_err(said);
+        }
         let mut json = serde_json::Deserializer::from_str(text);
-        serde_path_to_error::deserialize(&mut json).map_err(|error| {
-            match error.path().to_string().as_str() {
-                "." => error.inner().to_string(),
-                field => format!("field {field}: {}", error.inner()),
-            }
-        })
+        serde_path_to_error::deserialize(&mut json).map_err(said)
     }
 
     /// The text of the file, the same for the same summary.
@@ -90,6 +98,21 @@ impl Summary {
         let mut text = serde_json::to_string_pretty(self)?;
         text.push('\n');
         Ok(text)
+    }
+}
+
+/// The key in whose place earlier programs' summaries tell what reports carried.
+const SILENT_ONLY: &str = "report_silent_only";
+
+/// Puts what was in force when contributors reported everything, and senders checked every 0.2 s, under the keys of today.
+fn settle_earlier(summary: &mut serde_json::Value) {
+    let readings = &mut summary["readings"];
+    if let Some(protocol) = readings["protocol"].as_object_mut()
+        && let Some(silent) = protocol.remove(SILENT_ONLY)
+    {
+        let content = if silent == true { "silent" } else { "all" };
+        protocol.insert("report_content".to_string(), content.into());
+        readings["senders"] = serde_json::json!({"interval_s": 0.2, "phase": "staggered"});
     }
 }
 

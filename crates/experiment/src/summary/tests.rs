@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use covey_protocol::parameters::ReportContent;
 use covey_simulator::outcome::{Deficit, Mean};
 use covey_simulator::{Arms, Outcome, SharedOutcome};
 
@@ -96,6 +97,22 @@ fn fields_that_do_not_apply_are_zero_and_empty_ratios_null() {
     let text = summary.to_json().unwrap();
     assert!(text.find("\"cam-only\"").unwrap() < text.find("\"random@0.4\"").unwrap());
     assert_eq!(serde_json::from_str::<Summary>(&text).unwrap(), summary);
+}
+
+#[test]
+fn what_reports_carried_in_earlier_programs_is_still_told() {
+    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../results/letter");
+    let text = std::fs::read_to_string(results.join(FILE)).unwrap();
+    let mut value: Value = serde_json::from_str(&text).unwrap();
+    let readings = value["readings"].as_object_mut().unwrap();
+    readings.remove("senders");
+    let protocol = readings["protocol"].as_object_mut().unwrap();
+    protocol.remove("report_content");
+    protocol.remove("empty_reports");
+    protocol.insert("report_silent_only".to_string(), false.into());
+    let readings = Summary::parse(&value.to_string()).unwrap().readings;
+    assert_eq!(readings.protocol.report_content, ReportContent::All);
+    assert_eq!(readings.senders.interval_s, 0.2);
 }
 
 #[test]
