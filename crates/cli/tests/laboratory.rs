@@ -569,8 +569,8 @@ fn the_example_plans_are_sound() {
         ("readings", 19),
         ("critical-density", 1),
         ("robustness", 18),
-        ("closest", 9),
-        ("closest-hosted", 9),
+        ("closest", 7),
+        ("closest-hosted", 10),
     ] {
         let plan = format!("{}/../../examples/{name}.toml", env!("CARGO_MANIFEST_DIR"));
         let dry = covey(&["sweep", &plan, "--dry-run", "--out", &out], "");

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use covey_protocol::parameters::ReportContent;
 use covey_simulator::outcome::{Deficit, Mean};
 use covey_simulator::{Arms, Outcome, SharedOutcome};
 
@@ -111,7 +110,7 @@ fn what_reports_carried_in_earlier_programs_is_still_told() {
     protocol.remove("empty_reports");
     protocol.insert("report_silent_only".to_string(), false.into());
     let readings = Summary::parse(&value.to_string()).unwrap().readings;
-    assert_eq!(readings.protocol.report_content, ReportContent::All);
+    assert_eq!(readings.protocol.report_content.name(), "all");
     assert_eq!(readings.senders.interval_s, 0.2);
 }
 
