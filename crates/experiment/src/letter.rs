@@ -190,7 +190,7 @@ pub fn known_reason(key: &str) -> Option<&'static str> {
             "Message sizes follow TR 103 562 (reading 21), and the letter gives neither its sizes nor its collision law; the load is a check, not fitted. A steeper law of collision loss hurts this arm most (reading 22)."
         }
         "cpm-rmr" => {
-            "The letter does not say over which window an object counts as already announced or received. Under reading 17 a prototype saw loads from 0.15 to 0.34; a steeper collision law takes this arm's benefit away (reading 22)."
+            "Four of five objects announce themselves, and of the others one report in a second silences all who hear it (reading 17): more than half of this load is sensor information, once a second. The letter does not say over which window an object counts as announced or received; all senders at one instant, who cannot hear each other in time, send more (reading 33), and a steeper collision law adds load and takes this arm's benefit away (reading 22)."
         }
         "random@0.2" | "random-worse-than-cam" => {
             "The letter finds random admission worse than CAM-only here. A prototype saw that only under a steeper law of collision loss, which in turn ruins CPM-ETSI (reading 22)."

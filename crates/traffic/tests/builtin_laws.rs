@@ -399,6 +399,36 @@ fn the_main_road_keeps_its_density_and_the_population_is_exact() {
 }
 
 #[test]
+fn who_stands_stands_still_and_drives_off_again() {
+    let network = corridor();
+    let config = BuiltinConfig {
+        warmup_s: 60.0,
+        ..BuiltinConfig::default()
+    };
+    let mut traffic = Builtin::new(&network, &config, 1).unwrap();
+    let mut frame = Frame::default();
+    let mut stood = std::collections::BTreeSet::new();
+    let (mut standing, mut creeping, mut drove_off) = (0, 0, 0);
+    for _ in 0..400 {
+        traffic.next_frame(&mut frame).unwrap();
+        for vehicle in &frame.vehicles {
+            if vehicle.speed == 0.0 {
+                standing += 1;
+                stood.insert(vehicle.id);
+            } else if vehicle.speed < 0.03 {
+                creeping += 1;
+            } else if vehicle.speed > 3.0 && stood.remove(&vehicle.id) {
+                drove_off += 1;
+            }
+        }
+    }
+    let all = 400 * frame.vehicles.len();
+    assert_eq!(creeping, 0);
+    assert!(standing > all / 4, "{standing} of {all}");
+    assert!(drove_off > 100, "{drove_off}");
+}
+
+#[test]
 fn heavy_vehicles_come_in_the_share_asked_for() {
     let network = ring(4000.0, 3, 13.9);
     let config = BuiltinConfig {
