@@ -5,11 +5,14 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::Args;
+use covey_experiment::world::Base;
 use covey_simulator::calibrate::{self, Calibrated};
 use covey_simulator::{Prepared, RunError, RunOptions, Scenario};
 use covey_traffic::builtin::Builtin;
 
 use crate::failure::{Failure, note, print, write_atomically};
+use crate::laboratory::world_failure;
+use crate::reproduce::{find_profile, profiles};
 
 /// Fix a scenario's d_min on calibration seeds
 ///
@@ -19,6 +22,7 @@ use crate::failure::{Failure, note, print, write_atomically};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     covey calibrate scenarios/tamagawa/scenario.toml\n  \
+    covey calibrate scenarios/tamagawa/scenario.toml --profile closest\n  \
     covey calibrate scenarios/tamagawa/scenario.toml --dry-run --seeds 2 --warmup 2 --measure 2")]
 pub(crate) struct Arguments {
     /// The scenario file to calibrate
@@ -39,6 +43,9 @@ pub(crate) struct Arguments {
     /// Say what would be written, and leave the file alone
     #[arg(long)]
     dry_run: bool,
+    /// Under the readings of this profile; says what d_min it needs, and leaves the file alone
+    #[arg(long, value_name = "NAME", value_parser = profiles())]
+    profile: Option<String>,
     /// No progress on stderr
     #[arg(long)]
     quiet: bool,
@@ -50,7 +57,14 @@ const MARK: &str = "# Written by `covey calibrate`; run it again to change it. N
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let bad = |error: &dyn std::fmt::Display| Failure::Input(error.to_string());
     let file = &arguments.scenario;
-    let scenario = Scenario::read(file).map_err(|error| bad(&error))?;
+    let scenario = match &arguments.profile {
+        None => Scenario::read(file).map_err(|error| bad(&error))?,
+        Some(name) => {
+            let changes = find_profile(name)?.changes().map_err(Failure::Other)?;
+            let changed = Base::read(file).and_then(|base| base.with(&changes));
+            changed.map_err(world_failure)?.scenario
+        }
+    };
     let text = std::fs::read_to_string(file)
         .map_err(|error| Failure::Input(format!("{}: cannot be read: {error}", file.display())))?;
     let seeds: Vec<u64> = calibrate::SEEDS.take(arguments.seeds as usize).collect();
@@ -87,7 +101,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if (calibrated.cam_only_deficit - calibrate::CAM_ONLY_DEFICIT).abs() > calibrate::TOLERANCE {
         note("no margin up to 60 m gives a deficit of 5.8 %; the nearest was taken");
     }
-    if arguments.dry_run {
+    if arguments.dry_run || arguments.profile.is_some() {
         return Ok(());
     }
     let kept = text.split(MARK).next().unwrap_or(&text).trim_end();

@@ -59,6 +59,19 @@ fn it_writes_one_table_however_often_and_the_scenario_takes_effect() {
 }
 
 #[test]
+fn a_profiles_margin_is_told_and_not_written() {
+    let file = toy("profile");
+    let before = std::fs::read_to_string(&file).unwrap();
+    let usual = fine(calibrate(&file, &["--dry-run"]));
+    let fitted = fine(calibrate(&file, &["--profile", "closest-hosted"]));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), before);
+    assert_ne!(usual, fitted, "it is found under other readings");
+    let unknown = calibrate(&file, &["--profile", "closer"]);
+    assert_eq!(unknown.code, Some(2));
+    assert!(unknown.stderr.contains("closest-hosted"), "{unknown:?}");
+}
+
+#[test]
 fn what_cannot_be_calibrated_is_explained() {
     let file = toy("refuse");
     let refused = |more: &[&str], hint: &str| {
