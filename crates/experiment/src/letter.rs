@@ -201,7 +201,16 @@ pub fn known_reason(key: &str) -> Option<&'static str> {
         "proposed@0.2" => {
             "Decided mostly by what the broadcast repeats, since that decides how many contributors fit in a small allowance (readings 12 and 20), and by the digest's real size (reading 6)."
         }
-        "proposed@0.4" | "proposed@0.8" | "fourfold" => {
+        "load-0.4-below-rmr" | "reporting-airtime" => {
+            "CPM-RMR sends half of what the letter has, for the reasons given there, while the price holds the load of proposed at the target."
+        }
+        "gain-0.4" | "gain-0.8" | "random-dominated-0.4" => {
+            "Random admission does not heed the price: at these allowances it spends more than proposed, and who spends more misses less. At equal load the comparison is another one (docs/results.md)."
+        }
+        "step-conditioning" => {
+            "Conditioning admits fewer whose view is covered already. With ordinary reports (reading 18) that saves load, and what is left is missed alike."
+        }
+        "proposed@0.4" | "proposed@0.8" | "falls-with-b" | "fourfold" => {
             "A price that holds the load near the target makes b = 0.4 and b = 0.8 alike; the letter's 3.1 % and 1.4 % were never attained together in a prototype. The unit of airtime that the price pays for is a reading (10)."
         }
         "oracle" | "near-oracle" => {
