@@ -130,11 +130,12 @@ impl Script<'_> {
             cycle_start: self.time(now),
             contributors: (0..self.byte() % 4).map(|_| self.agent()).collect(),
             lease: now.since(self.time(now)),
-            content: match self.byte() % 4 {
+            content: match self.byte() % 5 {
                 0 => Content::AllVisible,
                 1 => Content::SilentOnly,
                 2 => Content::Demanded,
-                _ => Content::Requested,
+                3 => Content::Requested,
+                _ => Content::Included,
             },
             requested: (0..self.byte() % 3).map(|_| self.object()).collect(),
             full: self.byte().is_multiple_of(2),
