@@ -49,21 +49,27 @@ pub(super) fn xml_error(text: &Text, error: quick_xml::Error) -> FcdError {
     }
 }
 
-/// Shows every element of an XML file, plain or gzipped, to `visit`, in order.
-pub(crate) fn visit_elements(
-    path: &Path,
-    mut visit: impl FnMut(&BytesStart<'_>),
-) -> Result<(), FcdError> {
-    let Opened::Xml(text) = open(path)? else {
-        return Err(FcdError::Syntax {
+/// The text of an XML file, plain or gzipped.
+pub(crate) fn text_of(path: &Path) -> Result<Text, FcdError> {
+    match open(path)? {
+        Opened::Xml(text) => Ok(text),
+        _ => Err(FcdError::Syntax {
             place: Place {
                 file: path.display().to_string(),
                 at: At::Line(1),
             },
             found: "something else".into(),
             expected: "XML".into(),
-        });
-    };
+        }),
+    }
+}
+
+/// Shows every element of an XML file, plain or gzipped, to `visit`, in order.
+pub(crate) fn visit_elements(
+    path: &Path,
+    mut visit: impl FnMut(&BytesStart<'_>),
+) -> Result<(), FcdError> {
+    let text = text_of(path)?;
     let mut reader = Reader::from_reader(text);
     let mut buffer = Vec::new();
     let mut depth = 0;

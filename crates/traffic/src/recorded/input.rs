@@ -101,7 +101,7 @@ pub(super) fn text(name: String, mut inner: Box<dyn BufRead + Send>) -> Result<O
 }
 
 /// A text being read, which knows its line and refuses items without end.
-pub(super) struct Text {
+pub(crate) struct Text {
     name: String,
     inner: Box<dyn BufRead + Send>,
     line: u64,
@@ -128,7 +128,7 @@ impl Text {
     }
 
     /// A new tag or line begins: the bound on its length starts anew.
-    pub(super) fn begin_item(&mut self) {
+    pub(crate) fn begin_item(&mut self) {
         self.item = 0;
     }
 

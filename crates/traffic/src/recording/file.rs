@@ -380,7 +380,7 @@ pub(crate) fn write_whole(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the path names no file"))?;
     let mut temporary = name.to_owned();
     temporary.push(format!(
-        ".{}-{}.tmp",
+        ".{}-{}.part",
         std::process::id(),
         COUNTER.fetch_add(1, Ordering::Relaxed)
     ));

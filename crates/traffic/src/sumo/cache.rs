@@ -11,8 +11,20 @@ use super::error::SumoError;
 use super::run::{RunOptions, record};
 use crate::Recording;
 
-/// Part of every key: to be changed whenever the same inputs come to give other recordings.
-const EDITION: &str = "covey SUMO traffic, edition 1";
+/// Part of every key: to be changed whenever the same inputs come to give other recordings. Recordings of edition 1 may have been cut
+/// short by an interruption.
+const EDITION: u32 = 2;
+
+/// What the names of recordings begin with.
+fn beginning() -> String {
+    format!("sumo-{EDITION}-")
+}
+
+/// The name is that of a kept recording that is still of use.
+#[must_use]
+pub fn is_current_trace(name: &str) -> bool {
+    name.starts_with(&beginning()) && name.ends_with(".trace")
+}
 
 /// A name for what a recording depends on.
 pub(super) struct Key(blake3::Hasher);
@@ -21,7 +33,7 @@ impl Key {
     /// A key for traffic of `kind` on `network` by this SUMO.
     pub(super) fn new(kind: &str, sumo: &Sumo, network: &Network) -> Self {
         let mut key = Self(blake3::Hasher::new());
-        key.add(EDITION).add(kind).add(&sumo.version);
+        key.add(&beginning()).add(kind).add(&sumo.version);
         // Recordings refer to lanes and connections by their places.
         for lane in &network.lanes {
             key.add(&lane.name);
@@ -61,7 +73,7 @@ impl Key {
     /// The file in `folder` that belongs to the key.
     pub(super) fn path(&self, folder: &Path) -> PathBuf {
         let name = self.0.finalize().to_hex();
-        folder.join(format!("sumo-{}.trace", &name[..32]))
+        folder.join(format!("{}{}.trace", beginning(), &name[..32]))
     }
 }
 
@@ -108,14 +120,17 @@ pub fn record_cached(
     let RunOptions {
         seed,
         begin_s,
+        fill_s,
+        depart_offset_s,
         duration_s,
         step_s,
         look_ahead_s,
         persons,
         quiet_limit: _,
+        stop: _,
     } = options;
     key.add(&format!(
-        "{seed} {begin_s:?} {duration_s:?} {step_s:?} {look_ahead_s:?} {persons}"
+        "{seed} {begin_s:?} {fill_s:?} {depart_offset_s:?} {duration_s:?} {step_s:?} {look_ahead_s:?} {persons}"
     ));
     kept(&key, folder, network, || {
         record(sumo, config, network, options)

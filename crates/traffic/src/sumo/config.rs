@@ -1,6 +1,6 @@
 //! A user's `.sumocfg`.
 
-use quick_xml::events::Event;
+use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use flate2::read::MultiGzDecoder;
 
 use super::error::SumoError;
+use super::outputs::output_of;
 use crate::recorded::VehicleTypes;
 use crate::recorded::elements::{attribute, visit_elements};
 
@@ -31,7 +32,7 @@ const LARGEST: u64 = 8 << 20;
 pub struct SumoConfig {
     /// The `.sumocfg` itself.
     pub file: PathBuf,
-    /// Its folder, in which SUMO is run.
+    /// Its folder, from which relative paths count.
     pub folder: PathBuf,
     /// The net, plain or gzipped.
     pub net: PathBuf,
@@ -55,6 +56,10 @@ pub struct SumoConfig {
     pub left_out: Vec<String>,
     /// All files that the traffic depends on, the configuration among them.
     pub inputs: Vec<PathBuf>,
+    /// Those of them that name outputs (detectors, edge data, ...), which are left out when SUMO is run.
+    pub naming_outputs: BTreeSet<PathBuf>,
+    /// The first and last instant at which route files let somebody depart, in seconds; none where they do not say.
+    pub departures_s: Option<(f64, f64)>,
 }
 
 impl SumoConfig {
@@ -81,6 +86,8 @@ impl SumoConfig {
             options: Vec::new(),
             left_out: Vec::new(),
             inputs: vec![file.to_owned()],
+            naming_outputs: BTreeSet::new(),
+            departures_s: None,
             folder,
         };
         let mut net = None;
@@ -94,6 +101,7 @@ impl SumoConfig {
             )
         })?;
         config.inputs.push(config.net.clone());
+        config.look_through_net()?;
         config.look_through()?;
         // Further inputs by other options (weights, loaded states, ...): whatever names a file.
         for (_, value) in &config.options {
@@ -167,7 +175,7 @@ impl SumoConfig {
     }
 
     /// The names in a list: separated by commas or semicolons, or by spaces where these are not part of a file's name.
-    fn names<'v>(&self, value: &'v str) -> Vec<&'v str> {
+    pub(super) fn names<'v>(&self, value: &'v str) -> Vec<&'v str> {
         let mut names = Vec::new();
         for part in value.split([',', ';']).map(str::trim) {
             if part.contains(char::is_whitespace) && !self.resolve(part).is_file() {
@@ -189,7 +197,20 @@ impl SumoConfig {
         self.folder.join(name)
     }
 
-    /// Finds types, polygons and included files in all route and additional files.
+    /// Finds out whether signal programs of the net name outputs.
+    fn look_through_net(&mut self) -> Result<(), SumoError> {
+        let mut outputs = false;
+        visit_elements(&self.net, |tag| {
+            outputs |= tag.name().as_ref() == "param" && output_of(tag).is_some();
+        })
+        .map_err(SumoError::Scenario)?;
+        if outputs {
+            self.naming_outputs.insert(self.net.clone());
+        }
+        Ok(())
+    }
+
+    /// Finds types, polygons, outputs and included files in all route and additional files.
     fn look_through(&mut self) -> Result<(), SumoError> {
         let mut waiting: Vec<(PathBuf, bool)> = self
             .additional
@@ -208,7 +229,20 @@ impl SumoConfig {
             if content.polygons && additional {
                 self.polygons.push(path.clone());
             }
+            if content.outputs {
+                self.naming_outputs.insert(path.clone());
+            }
+            if let Some((first, last)) = content.departures_s {
+                let (a, b) = self.departures_s.unwrap_or((first, last));
+                self.departures_s = Some((a.min(first), b.max(last)));
+            }
             let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+            for named in &content.files {
+                let file = folder.join(named);
+                if file.is_file() && !self.inputs.contains(&file) {
+                    self.inputs.push(file);
+                }
+            }
             for included in content.includes.iter().rev() {
                 waiting.push((folder.join(included), additional));
             }
@@ -330,6 +364,8 @@ fn is_ours(section: &str, name: &str) -> bool {
         || OUR_NAMES.contains(&name)
         || name.ends_with("-output")
         || name.contains("-output.")
+        || name.ends_with(".output")
+        || ["device.ssm.file", "device.toc.file"].contains(&name)
         || OUR_BEGINNINGS.iter().any(|b| name.starts_with(b))
 }
 
@@ -463,19 +499,49 @@ fn parse_options(file: &Path, bytes: &[u8]) -> Result<Vec<Given>, SumoError> {
 #[derive(Default)]
 struct Content {
     polygons: bool,
+    /// It names files that SUMO would write.
+    outputs: bool,
     includes: Vec<String>,
+    /// Other files that it reads.
+    files: Vec<String>,
+    departures_s: Option<(f64, f64)>,
+}
+
+impl Content {
+    fn see(&mut self, tag: &BytesStart<'_>) {
+        self.outputs |= output_of(tag).is_some();
+        match tag.name().as_ref() {
+            "poly" | "polygon" => self.polygons = true,
+            "include" => {
+                let included = attribute(tag, "href").map(Cow::into_owned);
+                self.includes.extend(included);
+            }
+            "rerouter" | "variableSpeedSign" | "calibrator" => {
+                let file = attribute(tag, "file").map(Cow::into_owned);
+                self.files.extend(file);
+            }
+            "vehicle" | "trip" | "person" | "personFlow" | "flow" => {
+                for name in ["depart", "begin", "end"] {
+                    let instant = attribute(tag, name);
+                    let instant = instant.and_then(|text| crate::recorded::time_us(&text));
+                    if let Some(us) = instant {
+                        let s = us as f64 / 1e6;
+                        let (a, b) = self.departures_s.unwrap_or((s, s));
+                        self.departures_s = Some((a.min(s), b.max(s)));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
 /// Looks through a route or additional file, plain or gzipped.
 fn scan(path: &Path, types: &mut VehicleTypes) -> Result<Content, SumoError> {
     let mut content = Content::default();
-    visit_elements(path, |tag| match tag.name().as_ref() {
-        "poly" | "polygon" => content.polygons = true,
-        "include" => {
-            let included = attribute(tag, "href").map(Cow::into_owned);
-            content.includes.extend(included);
-        }
-        _ => types.see(tag),
+    visit_elements(path, |tag| {
+        content.see(tag);
+        types.see(tag);
     })
     .map_err(SumoError::Scenario)?;
     Ok(content)

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::error::SumoError;
-use super::process::Running;
+use super::process::{Running, Stop};
 
 /// Where to look for SUMO's programs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -129,7 +129,7 @@ impl Sumo {
         let program = std::path::absolute(&program).unwrap_or(program);
         let mut command = command(&program);
         command.arg("--version");
-        let said = Running::start(command, Duration::from_secs(60))?.text()?;
+        let said = Running::start(command, Duration::from_secs(60), Stop::default())?.text()?;
         let version = version_in(&said).ok_or_else(|| SumoError::Failed {
             program: program.clone(),
             status: "its version could not be read".into(),

@@ -48,6 +48,22 @@ pub enum SumoError {
         /// The end of its error output.
         said: String,
     },
+    /// It was told to stop.
+    #[error("stopped before SUMO had ended")]
+    Stopped,
+    /// SUMO ended well, but before it was to.
+    #[error(
+        "{program} ended after {found_s:.2} of {expected_s:.2} s, though nothing was wrong: it was stopped from outside. Run it again. It said:\n{said}"
+    )]
+    CutShort {
+        program: PathBuf,
+        /// Seconds there are.
+        found_s: f64,
+        /// Seconds that were asked for.
+        expected_s: f64,
+        /// The end of its error output.
+        said: String,
+    },
     /// What SUMO wrote cannot be used.
     #[error("what SUMO wrote cannot be used: {0}")]
     Output(FcdError),

@@ -2,6 +2,7 @@
 
 use covey_world::Network;
 use std::io::{self, BufRead, Read};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +11,8 @@ use std::time::Duration;
 use super::config::SumoConfig;
 use super::discovery::Sumo;
 use super::error::SumoError;
-use super::process::{Output, Running};
+use super::process::{Output, Running, Stop};
+use super::workspace::Workspace;
 use crate::recorded::{FcdOptions, FloatingCarData, VehicleTypes};
 use crate::{Recording, STEP_US};
 
@@ -22,6 +24,12 @@ pub struct RunOptions {
     /// Where our time 0 lies in SUMO's time, in seconds. Default: where the scenario begins. SUMO simulates what comes
     /// before without being recorded.
     pub begin_s: Option<f64>,
+    /// How much of what comes before `begin_s` is simulated, in seconds: traffic alone, to fill the streets. Default: all of it, from
+    /// where the scenario begins.
+    pub fill_s: Option<f64>,
+    /// Everybody departs later by a time drawn from 0 to this, in seconds, so that demand differs from seed to seed. Default 0: as
+    /// published. A scenario that says so itself has its own way.
+    pub depart_offset_s: f64,
     /// How much is recorded, in seconds. Default 80 (40 of warm-up and 40 of measurement).
     pub duration_s: f64,
     /// SUMO's step, in seconds, in the place of the scenario's own. Default: as published; frames are interpolated.
@@ -34,6 +42,8 @@ pub struct RunOptions {
     pub persons: bool,
     /// For how long SUMO may give no output before it is ended. Default 600 s: large scenarios take minutes to load.
     pub quiet_limit: Duration,
+    /// By which SUMO is ended early. Default: never.
+    pub stop: Stop,
 }
 
 impl Default for RunOptions {
@@ -41,11 +51,14 @@ impl Default for RunOptions {
         Self {
             seed: 1,
             begin_s: None,
+            fill_s: None,
+            depart_offset_s: 0.0,
             duration_s: 80.0,
             step_s: None,
             look_ahead_s: 60.0,
             persons: true,
             quiet_limit: Duration::from_secs(600),
+            stop: Stop::default(),
         }
     }
 }
@@ -75,11 +88,31 @@ impl RunOptions {
         if let Some(begin) = self.begin_s {
             check("begin_s", begin, 1e9, "0 to 1e9 s")?;
         }
+        if let Some(fill) = self.fill_s {
+            check("fill_s", fill, 1e9, "0 to 1e9 s")?;
+        }
+        let offset = self.depart_offset_s;
+        check("depart_offset_s", offset, 3600.0, "0 to 3600 s")?;
         let frames = |seconds: f64| (seconds * 1e6 / STEP_US as f64).round() as usize;
         Ok((
             frames(self.duration_s),
             frames(self.duration_s + self.look_ahead_s),
         ))
+    }
+
+    /// When SUMO begins, and where our time 0 lies, in SUMO's seconds.
+    fn times(&self, config: &SumoConfig) -> (f64, f64) {
+        let from = |begin: f64| match self.fill_s {
+            Some(fill) => (begin - fill).max(config.begin_s),
+            None => config.begin_s,
+        };
+        match self.begin_s {
+            Some(begin) => {
+                let begin = begin.max(config.begin_s);
+                (from(begin), begin)
+            }
+            None => (config.begin_s, config.begin_s + self.fill_s.unwrap_or(0.0)),
+        }
     }
 
     /// The seed as SUMO takes it.
@@ -99,28 +132,42 @@ pub fn record(
     options: &RunOptions,
 ) -> Result<Recording, SumoError> {
     let (frames, all_frames) = options.frames()?;
-    let begin = options
-        .begin_s
-        .unwrap_or(config.begin_s)
-        .max(config.begin_s);
+    let (from, begin) = options.times(config);
     let step = options.step_s.unwrap_or(config.step_s);
+    let space = Workspace::new(config)?;
     let mut command = sumo.command("sumo")?;
-    command.current_dir(&config.folder);
+    command.current_dir(&space.here);
     for (name, value) in &config.options {
-        if value.is_empty() || (name == "step-length" && options.step_s.is_some()) {
+        let ours = match name.as_str() {
+            "step-length" => options.step_s.is_some(),
+            "begin" | "b" => true,
+            _ => false,
+        };
+        if value.is_empty() || ours {
             continue;
         }
         let dashes = if name.len() == 1 { "-" } else { "--" };
-        command.arg(format!("{dashes}{name}")).arg(value);
+        command
+            .arg(format!("{dashes}{name}"))
+            .arg(space.value(config, value));
+    }
+    command.args(["--begin", &format!("{from:.3}")]);
+    let own_offset = config
+        .options
+        .iter()
+        .any(|(name, _)| name == "random-depart-offset");
+    if options.depart_offset_s > 0.0 && !own_offset {
+        let offset = options.depart_offset_s.to_string();
+        command.args(["--random-depart-offset", &offset]);
     }
     if let Some(step) = options.step_s {
         command.arg("--step-length").arg(step.to_string());
     }
     // Older versions have no such option; there all is written and read over.
-    if begin > config.begin_s + step && sumo.is_at_least(1, 16) {
+    if begin > from + step && sumo.is_at_least(1, 16) {
         command
             .arg("--device.fcd.begin")
-            .arg((begin - step).max(config.begin_s).to_string());
+            .arg((begin - step).max(from).to_string());
     }
     let end = begin + options.duration_s + options.look_ahead_s + 2.0 * step;
     common_arguments(&mut command, options, end);
@@ -128,7 +175,7 @@ pub fn record(
         persons: options.persons,
         ..fcd_options(begin, config.types.clone())
     };
-    let (mut recording, _) = capture(command, network, fcd, all_frames, options.quiet_limit)?;
+    let (mut recording, _) = capture(command, network, fcd, all_frames, options)?;
     recording.derive_next(network);
     recording.truncate(frames);
     recording.origin = format!(
@@ -154,11 +201,12 @@ pub(super) fn common_arguments(command: &mut Command, options: &RunOptions, end:
 pub(super) fn capture(
     command: Command,
     network: &Network,
-    options: FcdOptions,
+    fcd: FcdOptions,
     frames: usize,
-    quiet_limit: Duration,
+    options: &RunOptions,
 ) -> Result<(Recording, String), SumoError> {
-    let mut running = Running::start(command, quiet_limit)?;
+    let program = PathBuf::from(command.get_program());
+    let mut running = Running::start(command, options.quiet_limit, options.stop.clone())?;
     let timed_out = Arc::new(AtomicBool::new(false));
     let Some(output) = running.take_output() else {
         return Err(running.quiet());
@@ -167,7 +215,7 @@ pub(super) fn capture(
         output,
         timed_out: Arc::clone(&timed_out),
     });
-    let captured = FloatingCarData::from_stream("SUMO's output", stream, network, options)
+    let captured = FloatingCarData::from_stream("SUMO's output", stream, network, fcd)
         .and_then(|mut source| Recording::capture(&mut source, frames));
     if timed_out.load(Ordering::Relaxed) {
         return Err(running.quiet());
@@ -175,10 +223,16 @@ pub(super) fn capture(
     match captured {
         // All that was wanted: what SUMO would still do does not matter.
         Ok(recording) if recording.steps() >= frames => Ok((recording, running.said())),
-        // It ended early: with an error, or because the scenario is over.
+        // It ended early: with an error, or because somebody stopped it. A scenario that is over goes on with empty streets.
         Ok(recording) => {
             running.finish()?;
-            Ok((recording, running.said()))
+            let seconds = |frames: usize| frames as f64 * STEP_US as f64 / 1e6;
+            Err(SumoError::CutShort {
+                program,
+                found_s: seconds(recording.steps()),
+                expected_s: seconds(frames),
+                said: running.said(),
+            })
         }
         // SUMO's own word comes first: it breaks off its output where it fails.
         Err(error) => {

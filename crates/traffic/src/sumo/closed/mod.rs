@@ -25,11 +25,12 @@ use super::cache::{Key, kept};
 use super::discovery::Sumo;
 use super::error::SumoError;
 use super::run::{RunOptions, capture, common_arguments, fcd_options};
+use super::workspace::WorkFolder;
 use crate::builtin::TurnShares;
 use crate::recorded::VehicleTypes;
 use crate::{Recording, STEP_US};
 use roads::{Roads, place};
-use warmup::{Bench, Start, Tuning, WorkFolder};
+use warmup::{Bench, Start, Tuning};
 
 /// A closed population. Every field has a default.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -188,7 +189,7 @@ pub fn record_closed(
     types.set("car", Body::CAR);
     types.set("heavy", Body::HEAVY);
     let fcd = fcd_options(begin, types);
-    let (mut recording, said) = capture(command, network, fcd, frames, options.quiet_limit)?;
+    let (mut recording, said) = capture(command, network, fcd, frames, options)?;
     for at in 0..frames {
         let found = recording.ids(at).len();
         if found != vehicles.len() {
@@ -234,8 +235,11 @@ pub fn record_closed_cached(
         step_s,
         look_ahead_s: _,
         begin_s: _,
+        fill_s: _,
+        depart_offset_s: _,
         persons: _,
         quiet_limit: _,
+        stop: _,
     } = options;
     key.add(&format!("{seed} {duration_s:?} {step_s:?}"));
     kept(&key, folder, network, || {

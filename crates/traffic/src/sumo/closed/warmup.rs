@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::ClosedPopulation;
 use super::roads::{Placed, Roads, routes_xml, walk};
@@ -14,6 +13,7 @@ use crate::sumo::discovery::Sumo;
 use crate::sumo::error::SumoError;
 use crate::sumo::process::Running;
 use crate::sumo::run::RunOptions;
+use crate::sumo::workspace::WorkFolder;
 
 /// Finds the odds of main-road edges that keep the main road's share of vehicles.
 ///
@@ -146,7 +146,7 @@ impl Bench<'_> {
             .args(["--save-state.times", &format!("{:.3}", population.warmup_s)])
             .args(["--save-state.precision", "4", "--save-state.files"])
             .arg(&state);
-        Running::start(command, self.options.quiet_limit)?.text()?;
+        Running::start(command, self.options.quiet_limit, self.options.stop.clone())?.text()?;
         let saved = Saved::read(&state, self.network, self.roads)?;
         if saved.vehicles != self.vehicles.len() {
             return Err(SumoError::NotClosed {
@@ -161,34 +161,6 @@ impl Bench<'_> {
         start.on_main = saved.on_main;
         start.places = saved.places;
         Ok(start)
-    }
-}
-
-/// A folder of our own for the files that SUMO reads and writes, gone with this.
-pub(super) struct WorkFolder {
-    pub(super) path: PathBuf,
-}
-
-impl WorkFolder {
-    pub(super) fn new() -> Result<Self, SumoError> {
-        static COUNTER: AtomicU64 = AtomicU64::new(0);
-        let path = std::env::temp_dir().join(format!(
-            "covey-sumo-{}-{}",
-            std::process::id(),
-            COUNTER.fetch_add(1, Ordering::Relaxed)
-        ));
-        fs::create_dir_all(&path).map_err(|source| SumoError::Write {
-            file: path.clone(),
-            source,
-        })?;
-        Ok(Self { path })
-    }
-}
-
-impl Drop for WorkFolder {
-    fn drop(&mut self) {
-        // A folder that stays behind does no harm; the system clears such folders.
-        let _ = fs::remove_dir_all(&self.path);
     }
 }
 
