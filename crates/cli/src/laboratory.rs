@@ -3,23 +3,23 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use clap::Args;
-use covey_experiment::files::FileError;
+use covey_experiment::files::{self, FileError};
 use covey_experiment::finish::FinishError;
-use covey_experiment::lab::{self, LabError, Work};
-use covey_experiment::outputs::{Job, Output, Recordings};
+use covey_experiment::folder::{self, Lock, Writing};
+use covey_experiment::lab::{self, LabError, Task, Work};
+use covey_experiment::outputs::{Output, PARKED, Recordings};
 use covey_experiment::plan::PlanError;
 use covey_experiment::runner::{Runner, RunnerError};
-use covey_experiment::store::{Fingerprint, Store};
+use covey_experiment::store::{Fingerprint, Kept, Store};
 use covey_experiment::world::{World, WorldError};
 use covey_experiment::{refit, revision};
-use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::failure::{Failure, note};
 use crate::progress::Progress;
+use crate::stopping::Stopping;
 
 /// Options of every command that runs seeds.
 #[derive(Debug, Args)]
@@ -51,6 +51,51 @@ impl WorkOptions {
     }
 }
 
+/// The right to write in a results folder, with the signals in hand.
+pub(crate) struct Entered {
+    lock: Lock,
+    stopping: &'static Stopping,
+}
+
+/// Waits until nobody else writes in `out`, removes what ended processes left there, and keeps others out: all of them, or, for a
+/// shard, those that are none. To be called when everything that can be checked has been.
+pub(crate) fn enter(
+    out: &Path,
+    shard: Option<(usize, usize)>,
+    options: &WorkOptions,
+) -> Result<Entered, Failure> {
+    let writing = match shard {
+        Some(_) => Writing::Together,
+        None => Writing::Alone,
+    };
+    let stopping = Stopping::install()?;
+    let mut told = false;
+    let lock = loop {
+        if let Some(lock) = Lock::ask(out, writing).map_err(file_failure)? {
+            break lock;
+        }
+        if !told {
+            let who = Lock::holder(out).unwrap_or_else(|| "another process".to_string());
+            options.remark(&format!(
+                "{} is in use by {who}; waiting for its end",
+                out.display()
+            ));
+            told = true;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    };
+    let count = files::remove_leftovers(out, lock.is_alone());
+    if count > 0 {
+        options.remark(&format!(
+            "{} removed that {} ended process left in {}",
+            counted(count, "partial file"),
+            if count == 1 { "an" } else { "some" },
+            out.display()
+        ));
+    }
+    Ok(Entered { lock, stopping })
+}
+
 /// Worlds and seeds, and where their results go.
 pub(crate) struct Bench<'a> {
     pub(crate) worlds: &'a [World],
@@ -74,6 +119,8 @@ pub(crate) struct Ready {
     pub(crate) kept: usize,
     /// How many were computed now.
     pub(crate) computed: usize,
+    /// Others stay out until all is written.
+    _lock: Lock,
 }
 
 impl Bench<'_> {
@@ -85,17 +132,37 @@ impl Bench<'_> {
         }
     }
 
-    /// Opens the results folder, sets aside what is not of this program and these worlds, and computes what is missing.
-    pub(crate) fn compute(&self) -> Result<Ready, Failure> {
-        let workers = self.options.workers()?;
+    /// What runs the worlds, all of which can be run as far as that is known beforehand.
+    pub(crate) fn runner(&self) -> Result<Runner<'_>, Failure> {
+        let runner = Runner::new(self.worlds, self.options.workers()?, self.out);
+        runner.check().map_err(runner_failure)?;
         self.say_words();
+        Ok(runner)
+    }
+
+    /// Checks everything, enters the results folder and computes what is missing.
+    pub(crate) fn compute(&self) -> Result<Ready, Failure> {
+        let runner = self.runner()?;
+        let entered = enter(self.out, self.shard, self.options)?;
+        self.compute_within(&runner, entered)
+    }
+
+    /// Computes what is missing in the folder.
+    pub(crate) fn compute_within(
+        &self,
+        runner: &Runner<'_>,
+        entered: Entered,
+    ) -> Result<Ready, Failure> {
+        let workers = self.options.workers()?;
         let (store, prints) = self.open()?;
         let recordings = Recordings {
             folder: self.out,
             seeds: self.record,
             worlds: self.worlds.len(),
         };
-        self.set_aside_recordings(&recordings, &store, &prints)?;
+        if self.shard.is_none() {
+            self.arrange(&recordings, &prints)?;
+        }
         let all = lab::jobs(self.worlds.len(), self.seeds);
         let mine = match self.shard {
             Some((number, count)) => covey_experiment::plan::shard(&all, number, count),
@@ -103,45 +170,80 @@ impl Bench<'_> {
         };
         let mut outputs: Vec<&dyn Output> = vec![&recordings];
         outputs.extend(self.outputs);
-        // A finished seed that lacks an output is run once more.
-        let missing = lab::missing(&store, &prints, &mine, &outputs).map_err(file_failure)?;
-        let kept = mine.len() - missing.len();
-        if kept > 0 && !missing.is_empty() {
-            self.options.remark(&format!(
-                "{kept} of {} runs are finished already in {}; going on with the rest",
-                mine.len(),
-                self.out.display()
-            ));
-        }
-        let stop = stop_flag()?;
-        let runner = Runner::new(self.worlds, workers, self.out);
         let work = Work {
             store: &store,
+            worlds: self.worlds,
             prints: &prints,
-            runner: &runner,
+            runner,
             workers,
-            stop: &stop,
+            stop: entered.stopping.flag(),
             cycles: self.cycles,
             outputs: &outputs,
         };
-        let mut progress = Progress::new(self.names(&missing), self.options.quiet);
-        let computed = work
-            .compute(&missing, |state| progress.show(state))
-            .map_err(lab_failure)?;
-        if computed.stopped {
-            return Err(Failure::Other(format!(
-                "stopped; {} of {} runs are finished and kept in {}. Run the same command again to go on",
-                kept + computed.done,
-                mine.len(),
+        // A finished seed that lacks an output is run once more.
+        let missing = work.missing(&mine).map_err(file_failure)?;
+        let kept = mine.len() - missing.len();
+        if !missing.is_empty() {
+            self.say_what_is_there(&store, &prints, kept, mine.len());
+        }
+        let word = |done: usize| {
+            format!(
+                "stopped; {} of {} finished and kept in {}. Run the same command again to go on",
+                kept + done,
+                counted(mine.len(), "run"),
                 self.out.display()
-            )));
+            )
+        };
+        let mut progress = Progress::new(self.names(&missing), self.options.quiet);
+        let computed = {
+            let mut gently = entered.stopping.gently();
+            work.compute(&missing, |state| {
+                progress.show(state);
+                gently.look(|| word(state.done));
+            })
+            .map_err(lab_failure)?
+        };
+        if computed.stopped {
+            return Err(Failure::Other(word(computed.done)));
         }
         Ok(Ready {
             store,
             prints,
             kept,
             computed: computed.done,
+            _lock: entered.lock,
         })
+    }
+
+    /// What this call finds in the folder: its own results, and those of others, which stay apart.
+    fn say_what_is_there(&self, store: &Store, prints: &[Fingerprint], kept: usize, of: usize) {
+        let others: Vec<Kept> = store
+            .all()
+            .into_iter()
+            .filter(|kept| kept.seeds > 0)
+            .filter(|kept| {
+                prints
+                    .iter()
+                    .all(|print| print.as_str() != kept.fingerprint)
+            })
+            .collect();
+        let results: usize = others.iter().map(|kept| kept.seeds).sum();
+        if results > 0 {
+            self.options.remark(&format!(
+                "{} of another revision or other parameters {} kept apart in {} and not mixed in; `covey clean {}` shows them",
+                counted(results, "result"),
+                if results == 1 { "is" } else { "are" },
+                self.out.join("seeds").display(),
+                self.out.display()
+            ));
+        }
+        if kept > 0 {
+            self.options.remark(&format!(
+                "{kept} of {} are finished already in {}; going on with the rest",
+                counted(of, "run"),
+                self.out.display()
+            ));
+        }
     }
 
     fn open(&self) -> Result<(Store, Vec<Fingerprint>), Failure> {
@@ -149,52 +251,40 @@ impl Bench<'_> {
         let prints: Vec<Fingerprint> = self
             .worlds
             .iter()
-            .map(|world| {
-                let print = world.fingerprint(program);
-                // With or without cycles, results are not the same files.
-                Fingerprint::new([
-                    ("world", print.as_str().as_bytes()),
-                    ("cycles", &[u8::from(self.cycles)]),
-                ])
-            })
+            .map(|world| world.fingerprint(program))
             .collect();
-        let current: BTreeSet<Fingerprint> = prints.iter().cloned().collect();
-        let (store, found) = Store::open(self.out, &current).map_err(file_failure)?;
-        if found.stale > 0 {
-            // Said even to those who want silence: their old results have moved.
-            note(&format!(
-                "{} results of another revision or other parameters are set aside in {} and computed again",
-                found.stale,
-                found.stale_folder.display()
-            ));
-        }
+        let notes = self
+            .worlds
+            .iter()
+            .map(|world| world.note(program, revision::REVISION));
+        let store = Store::open(self.out, prints.iter().zip(notes)).map_err(file_failure)?;
         Ok((store, prints))
     }
 
-    /// Recordings of other runs than these go where their results went, and the user is told.
-    fn set_aside_recordings(
-        &self,
-        recordings: &Recordings<'_>,
-        store: &Store,
-        prints: &[Fingerprint],
-    ) -> Result<(), Failure> {
-        let count = recordings
-            .set_aside_others(store, prints)
-            .map_err(file_failure)?;
+    /// Recordings of other runs than these are laid apart, and the user is told.
+    fn arrange(&self, recordings: &Recordings<'_>, prints: &[Fingerprint]) -> Result<(), Failure> {
+        let runs: Vec<Fingerprint> = self
+            .worlds
+            .iter()
+            .zip(prints)
+            .map(|(world, print)| print.of_run(&world.arm_names()))
+            .collect();
+        let count = recordings.arrange(&runs).map_err(file_failure)?;
         if count > 0 {
-            note(&format!(
-                "{count} recording{} of another revision or other parameters {} set aside in {}",
-                if count == 1 { "" } else { "s" },
+            self.options.remark(&format!(
+                "{} of other runs {} laid apart in {}",
+                counted(count, "recording"),
                 if count == 1 { "is" } else { "are" },
-                self.out.join("stale").display()
+                self.out.join(PARKED).display()
             ));
         }
         Ok(())
     }
 
-    fn names(&self, jobs: &[Job]) -> Vec<String> {
-        jobs.iter()
-            .map(|job| {
+    fn names(&self, tasks: &[Task]) -> Vec<String> {
+        tasks
+            .iter()
+            .map(|Task { job, .. }| {
                 let label = self.worlds[job.world].label();
                 match label.is_empty() {
                     true => format!("seed {}", job.seed),
@@ -212,6 +302,7 @@ pub(crate) fn fit_margins(
     shard: Option<(usize, usize)>,
     out: &Path,
     options: &WorkOptions,
+    entered: &Entered,
 ) -> Result<(), Failure> {
     let jobs = lab::jobs(worlds.len(), seeds);
     let mine = match shard {
@@ -220,13 +311,19 @@ pub(crate) fn fit_margins(
     };
     let which: BTreeSet<usize> = mine.iter().map(|job| job.world).collect();
     let which: Vec<usize> = which.into_iter().collect();
-    let stop = stop_flag()?;
     let work = refit::Work {
         folder: out,
         program: revision::program(),
         workers: options.workers()?,
-        stop: &stop,
+        stop: entered.stopping.flag(),
     };
+    let stopped = || {
+        format!(
+            "stopped while d_min was fitted; fits that are finished are kept in {}. Run the same command again to go on",
+            out.display()
+        )
+    };
+    let mut gently = entered.stopping.gently();
     let progress = RefCell::new(None);
     let begin = |names: Vec<String>| {
         if !names.is_empty() {
@@ -242,13 +339,11 @@ pub(crate) fn fit_margins(
             if let Some(progress) = progress.borrow_mut().as_mut() {
                 progress.show(state);
             }
+            gently.look(stopped);
         })
         .map_err(lab_failure)?;
     if computed.stopped {
-        return Err(Failure::Other(format!(
-            "stopped while d_min was fitted; fits that are finished are kept in {}. Run the same command again to go on",
-            out.display()
-        )));
+        return Err(Failure::Other(stopped()));
     }
     for world in worlds.iter() {
         if let Some(remark) = world.fit.as_ref().and_then(refit::remark) {
@@ -258,23 +353,36 @@ pub(crate) fn fit_margins(
     Ok(())
 }
 
-/// A flag that Ctrl-C or a polite kill sets. The second Ctrl-C ends the program at once, which does no harm either.
-fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let other = |error: std::io::Error| Failure::Other(format!("signals: {error}"));
-    for signal in [SIGINT, SIGTERM] {
-        signal_hook::flag::register_conditional_shutdown(signal, 1, Arc::clone(&stop))
-            .map_err(other)?;
-        signal_hook::flag::register(signal, Arc::clone(&stop)).map_err(other)?;
+/// Makes room on top of `out` for summary, tables and report of `source`: those of another program are set apart, which is said,
+/// and the folder gets a note of who made the new ones.
+pub(crate) fn on_top(out: &Path, source: &Path, options: &WorkOptions) -> Result<(), Failure> {
+    let program = revision::program();
+    if let Some(apart) = folder::set_earlier_apart(out, program).map_err(file_failure)? {
+        options.remark(&format!(
+            "summary, tables and report of another revision are set apart in {}",
+            apart.display()
+        ));
     }
-    Ok(stop)
+    let note = folder::Note::new(program, revision::REVISION, source);
+    note.write(out).map_err(file_failure)
+}
+
+/// So many of a thing: "1 seed", "17 seeds".
+pub(crate) fn counted(count: usize, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
+}
+
+pub(crate) fn runner_failure(error: RunnerError) -> Failure {
+    match error {
+        RunnerError::Input(text) => Failure::Input(text),
+        RunnerError::Other(text) => Failure::Other(text),
+    }
 }
 
 fn lab_failure(error: LabError) -> Failure {
     match error {
         LabError::File(error) => file_failure(error),
-        LabError::Run(RunnerError::Input(text)) => Failure::Input(text),
-        LabError::Run(RunnerError::Other(text)) => Failure::Other(text),
+        LabError::Run(error) => runner_failure(error),
     }
 }
 
@@ -305,6 +413,26 @@ pub(crate) fn window(warmup_s: f64, measure_s: f64) -> Result<(f64, f64), Failur
         }
     }
     Ok((warmup_s, measure_s))
+}
+
+/// The folder for results of `source` under `name`. Where that holds results of another file of the same name, the name of the
+/// file's folder tells them apart.
+pub(crate) fn own_folder(name: &str, source: &Path) -> PathBuf {
+    let note = folder::Note::new("", "", source);
+    let free =
+        |out: &PathBuf| folder::Note::read(out).is_none_or(|there| there.source == note.source);
+    let full = PathBuf::from(&note.source);
+    let parents = full.ancestors().skip(1);
+    let mut name = name.to_string();
+    let mut out = folder_name(&name);
+    for parent in parents {
+        let Some(parent) = parent.file_name().filter(|_| !free(&out)) else {
+            break;
+        };
+        name = format!("{name}-{}", parent.to_string_lossy());
+        out = folder_name(&name);
+    }
+    out
 }
 
 /// A name that can be part of a folder's name.

@@ -16,6 +16,7 @@
 mod arms;
 mod calibrate;
 mod capture;
+mod clean;
 mod decide;
 mod digest;
 mod failure;
@@ -31,6 +32,7 @@ mod report;
 mod reproduce;
 mod run;
 mod schema;
+mod stopping;
 mod sweep;
 mod terminal_table;
 mod traffic;
@@ -72,6 +74,8 @@ enum Command {
     Calibrate(calibrate::Arguments),
     /// List the arms: the policies that can be compared
     Arms(arms::Arguments),
+    /// Show what a results folder holds, and remove what is stale
+    Clean(clean::Arguments),
     /// Make one host decision from a JSON snapshot and explain it, factor by factor
     Decide(decide::Arguments),
     /// Turn a set of visible cells into a coverage digest, or back
@@ -103,6 +107,7 @@ impl Command {
         match self {
             Self::Calibrate(arguments) => calibrate::run(&arguments),
             Self::Arms(arguments) => arms::run(&arguments, program),
+            Self::Clean(arguments) => clean::run(&arguments),
             Self::Decide(arguments) => decide::run(&arguments),
             Self::Digest(arguments) => digest::run(&arguments),
             Self::Import(arguments) => import::run(&arguments),

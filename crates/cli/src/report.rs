@@ -12,7 +12,7 @@ use covey_experiment::{files, revision, usage};
 use covey_simulator::Arms;
 
 use crate::failure::{Failure, print};
-use crate::laboratory::{Ready, file_failure, finish_failure};
+use crate::laboratory::{Ready, WorkOptions, file_failure, finish_failure, on_top};
 use crate::outcome_table;
 
 /// Make the report of a finished run again
@@ -53,8 +53,9 @@ pub(crate) struct Conclusion<'a> {
     pub(crate) seeds: &'a [u64],
     pub(crate) ready: &'a Ready,
     pub(crate) out: &'a Path,
-    /// Tables as CSV, too.
-    pub(crate) csv: bool,
+    /// The scenario, as it was given.
+    pub(crate) source: &'a Path,
+    pub(crate) options: &'a WorkOptions,
     /// The summary goes to standard output instead of tables.
     pub(crate) json: bool,
     /// The arms that the program knows.
@@ -64,13 +65,14 @@ pub(crate) struct Conclusion<'a> {
 impl Conclusion<'_> {
     /// Writes tables, summary and report of a run that began at `start`, and tells about it.
     pub(crate) fn write(&self, start: Instant) -> Result<(), Failure> {
+        on_top(self.out, self.source, self.options)?;
         let finish = Finish {
             store: &self.ready.store,
             worlds: std::slice::from_ref(self.world),
             prints: &self.ready.prints,
             seeds: self.seeds,
             folder: self.out,
-            csv: self.csv,
+            csv: self.options.csv,
             cycles: true,
             revision: revision::REVISION,
             known: self.arms,

@@ -129,7 +129,8 @@ pub(crate) fn run(arguments: &Arguments, known: &Arms) -> Result<(), Failure> {
         seeds: &seeds,
         ready: &ready,
         out: &out,
-        csv: arguments.work.csv,
+        source: &file,
+        options: &arguments.work,
         json: arguments.json,
         arms: known,
     }

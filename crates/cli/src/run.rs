@@ -1,19 +1,19 @@
 //! `covey run`: arms on any scenario.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::{ArgGroup, Args};
 use covey_experiment::outputs::Output;
 use covey_experiment::plan;
-use covey_experiment::world::{Base, TrafficSource, World};
+use covey_experiment::world::{Base, TrafficSource, World, WorldError};
 use covey_simulator::scenario::Readings;
 use covey_simulator::{Arm, Arms};
 use covey_traffic::sumo::SumoConfig;
 
 use crate::capture::{self, CaptureOptions};
 use crate::failure::Failure;
-use crate::laboratory::{Bench, WorkOptions, folder_name, window, world_failure};
+use crate::laboratory::{Bench, WorkOptions, own_folder, window, world_failure};
 use crate::report::Conclusion;
 use crate::reproduce::{Traffic, find_profile, profiles};
 
@@ -51,6 +51,12 @@ pub(crate) struct Arguments {
     /// A seed; may be given several times. Default: 1
     #[arg(long, value_name = "N")]
     seed: Vec<u64>,
+    /// Seeds from A to B, both included
+    #[arg(long, value_name = "A..=B", conflicts_with = "seed")]
+    seeds: Option<String>,
+    /// Any key of a scenario file, with dots, and its value in TOML; may be given several times
+    #[arg(long, value_name = "KEY=VALUE", value_parser = setting)]
+    set: Vec<(String, toml::Value)>,
     /// Seconds before measuring begins
     #[arg(long, value_name = "S", default_value_t = 40.0)]
     warmup: f64,
@@ -82,12 +88,43 @@ pub(crate) struct Arguments {
     work: WorkOptions,
 }
 
+/// A key and its value. A word that is no TOML stands for itself, so that names need no quotes.
+fn setting(text: &str) -> Result<(String, toml::Value), String> {
+    let (key, value) = text
+        .split_once('=')
+        .ok_or("expected KEY=VALUE, such as protocol.target=0.2")?;
+    let (key, value) = (key.trim(), value.trim());
+    let parsed: Result<toml::Table, _> = toml::from_str(&format!("value = {value}"));
+    match parsed.ok().and_then(|mut table| table.remove("value")) {
+        Some(parsed) => Ok((key.to_string(), parsed)),
+        None if !value.is_empty() && !value.contains(['"', '\'', '[', '{', '\n']) => {
+            Ok((key.to_string(), value.into()))
+        }
+        None => Err(format!("found {value}, expected a value in TOML")),
+    }
+}
+
+/// The file that says what is run.
+fn source(arguments: &Arguments) -> &Path {
+    let named = [&arguments.scenario, &arguments.sumocfg, &arguments.net];
+    named
+        .into_iter()
+        .flatten()
+        .next()
+        .map_or(Path::new(""), PathBuf::as_path)
+}
+
 pub(crate) fn run(arguments: &Arguments, known: &Arms) -> Result<(), Failure> {
     let start = Instant::now();
     let window = window(arguments.warmup, arguments.measure)?;
-    let seeds = match arguments.seed.as_slice() {
-        [] => vec![1],
-        seeds => plan::check_seeds(seeds).map_err(|problem| Failure::input("--seed", problem))?,
+    let seeds = match (arguments.seed.as_slice(), &arguments.seeds) {
+        ([], Some(range)) => plan::range(range)
+            .and_then(|seeds| plan::check_seeds(&seeds))
+            .map_err(|problem| Failure::input("--seeds", problem))?,
+        ([], None) => vec![1],
+        (seeds, _) => {
+            plan::check_seeds(seeds).map_err(|problem| Failure::input("--seed", problem))?
+        }
     };
     let arms = match arguments.arm.as_slice() {
         [] => known.letter(),
@@ -99,7 +136,10 @@ pub(crate) fn run(arguments: &Arguments, known: &Arms) -> Result<(), Failure> {
     let out = arguments.out.clone().unwrap_or_else(|| {
         let profile = arguments.profile.as_ref();
         let profile = profile.map_or_else(String::new, |name| format!("-{name}"));
-        folder_name(&format!("run-{}{profile}", world.scenario.name))
+        own_folder(
+            &format!("run-{}{profile}", world.scenario.name),
+            source(arguments),
+        )
     });
     let capture = arguments.capture.output(&out);
     let outputs: Vec<&dyn Output> = capture.iter().map(|c| c as &dyn Output).collect();
@@ -122,7 +162,8 @@ pub(crate) fn run(arguments: &Arguments, known: &Arms) -> Result<(), Failure> {
         seeds: &seeds,
         ready: &ready,
         out: &out,
-        csv: arguments.work.csv,
+        source: source(arguments),
+        options: &arguments.work,
         json: arguments.json,
         arms: known,
     }
@@ -182,6 +223,15 @@ fn world(arguments: &Arguments, arms: Vec<Arm>, window: (f64, f64)) -> Result<Wo
             Failure::input("--penetration", problem)
         })?;
         changes.push(("penetration".to_string(), toml::Value::Float(penetration)));
+    }
+    for (key, value) in &arguments.set {
+        // Each alone first, so that an error is about this one.
+        base.with(&[(key.clone(), value.clone())])
+            .map_err(|error| match error {
+                WorldError::Scenario { problem, .. } => Failure::input("--set", problem),
+                error => world_failure(error),
+            })?;
+        changes.push((key.clone(), value.clone()));
     }
     let changed = base.with(&changes).map_err(world_failure)?;
     let mut world = World::new(changed, traffic, arms, window, &inputs).map_err(world_failure)?;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use covey_experiment::finish::Finish;
 use covey_experiment::plan::{self, Plan};
-use covey_experiment::runner::RunnerError;
+use covey_experiment::runner::Runner;
 use covey_experiment::slurm::{self, Script};
 use covey_experiment::summary::Summary;
 use covey_experiment::world::{Base, World};
@@ -14,8 +14,8 @@ use covey_experiment::{bundled, cost, files, refit, revision, seeds};
 
 use crate::failure::{Failure, print};
 use crate::laboratory::{
-    Bench, WorkOptions, file_failure, finish_failure, fit_margins, folder_name, plan_failure,
-    world_failure,
+    Bench, WorkOptions, counted, enter, file_failure, finish_failure, fit_margins, folder_name,
+    on_top, plan_failure, runner_failure, world_failure,
 };
 use crate::program::Program;
 use crate::progress::for_people;
@@ -85,26 +85,28 @@ pub(crate) fn run(arguments: &Arguments, program: &Program) -> Result<(), Failur
     if arguments.dry_run {
         return print(&worlds_table(&worlds));
     }
-    fit_margins(&mut worlds, &plan.seeds, shard, &out, &arguments.work)?;
-    let ready = Bench {
-        worlds: &worlds,
-        seeds: &plan.seeds,
-        out: &out,
-        cycles: plan.cycles,
-        options: &arguments.work,
-        record: &[],
-        outputs: &[],
+    // Checked before anything is written; margins do not change what was checked.
+    bench(arguments, &plan, &worlds, &out, shard).runner()?;
+    let entered = enter(&out, shard, &arguments.work)?;
+    fit_margins(
+        &mut worlds,
+        &plan.seeds,
         shard,
-    }
-    .compute()?;
+        &out,
+        &arguments.work,
+        &entered,
+    )?;
+    let runner = Runner::new(&worlds, workers, &out);
+    let ready = bench(arguments, &plan, &worlds, &out, shard).compute_within(&runner, entered)?;
     if let Some((number, count)) = shard {
         return print(&program.named(&format!(
-            "shard {number} of {count}: {} runs computed, {} were there; `covey sweep {}` without --shard makes the tables\n",
-            ready.computed,
+            "shard {number} of {count}: {} computed, {} were there; `covey sweep {}` without --shard makes the tables\n",
+            counted(ready.computed, "run"),
             ready.kept,
             arguments.plan.display()
         )));
     }
+    on_top(&out, &arguments.plan, &arguments.work)?;
     let finish = Finish {
         store: &ready.store,
         worlds: &worlds,
@@ -118,8 +120,8 @@ pub(crate) fn run(arguments: &Arguments, program: &Program) -> Result<(), Failur
     };
     let summaries = finish.sweep(&plan.name).map_err(finish_failure)?;
     arguments.work.remark(&format!(
-        "{} runs computed, {} were there, {}",
-        ready.computed,
+        "{} computed, {} were there, {}",
+        counted(ready.computed, "run"),
         ready.kept,
         for_people(start.elapsed())
     ));
@@ -128,6 +130,25 @@ pub(crate) fn run(arguments: &Arguments, program: &Program) -> Result<(), Failur
         outcome(&worlds, &summaries),
         paths(&out, plan.cycles)
     ))
+}
+
+fn bench<'a>(
+    arguments: &'a Arguments,
+    plan: &'a Plan,
+    worlds: &'a [World],
+    out: &'a Path,
+    shard: Option<(usize, usize)>,
+) -> Bench<'a> {
+    Bench {
+        worlds,
+        seeds: &plan.seeds,
+        out,
+        cycles: plan.cycles,
+        options: &arguments.work,
+        record: &[],
+        outputs: &[],
+        shard,
+    }
 }
 
 /// Says what will be run, and what it will cost where that is known: CPU seconds of all runs.
@@ -139,12 +160,12 @@ fn announce(
     total: Option<f64>,
 ) {
     arguments.work.remark(&format!(
-        "{}: {} worlds x {} seeds = {} runs of {} arms{}",
+        "{}: {} x {} = {} of {}{}",
         plan.name,
-        worlds.len(),
-        plan.seeds.len(),
-        worlds.len() * plan.seeds.len(),
-        plan.arms.len(),
+        counted(worlds.len(), "world"),
+        counted(plan.seeds.len(), "seed"),
+        counted(worlds.len() * plan.seeds.len(), "run"),
+        counted(plan.arms.len(), "arm"),
         total.map_or(String::new(), |seconds| format!(
             "; about {} of CPU time by a short trial here, {} with {workers} workers",
             for_people(Duration::from_secs_f64(seconds)),
@@ -179,10 +200,7 @@ fn paths(out: &Path, cycles: bool) -> String {
 
 /// CPU seconds of a run of each world, from a short run on this machine.
 fn estimate(worlds: &[World]) -> Result<Option<Vec<f64>>, Failure> {
-    cost::estimate(worlds).map_err(|error| match error {
-        RunnerError::Input(text) => Failure::Input(text),
-        RunnerError::Other(text) => Failure::Other(text),
-    })
+    cost::estimate(worlds).map_err(runner_failure)
 }
 
 fn emit_slurm(

@@ -65,12 +65,13 @@ fn a_recording_never_lies_beside_results_of_another_run() {
     // The same run, not asked to record: its recording is still the right one.
     run("proposed@0.4", &[]);
     assert_eq!(std::fs::read(&file).unwrap(), first);
-    // Another arm: the old recording goes where the old results go, and is said to.
+    // Another arm: the old recording is laid apart, and is said to be.
     let said = run("cpm-rmr", &[]);
     assert!(said.contains("1 recording"), "{said}");
     assert!(!file.exists());
-    let aside = folder.path("stale/seed-1001.covey");
-    assert_eq!(std::fs::read(aside).unwrap(), first);
+    let mut parked = std::fs::read_dir(folder.path("recordings")).unwrap();
+    let apart = parked.next().unwrap().unwrap().path();
+    assert_eq!(std::fs::read(apart.join("seed-1001.covey")).unwrap(), first);
     // Results are there, the recording is not: the seed is run once more for it.
     run("cpm-rmr", &["--record"]);
     assert_eq!(recorded(&folder), ["cpm-rmr"]);
@@ -78,4 +79,7 @@ fn a_recording_never_lies_beside_results_of_another_run() {
     folder.file("seed-1001.covey", "something else");
     run("cpm-rmr", &["--record"]);
     assert_eq!(recorded(&folder), ["cpm-rmr"]);
+    // Back to the first run: its recording is there again.
+    run("proposed@0.4", &[]);
+    assert_eq!(std::fs::read(&file).unwrap(), first);
 }

@@ -3,10 +3,12 @@
 //! Everything is written under a temporary name in the folder it belongs to, synced, and renamed. Whoever looks at any instant,
 //! after a kill or a power cut too, sees the old file, the new file, or none.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use thiserror::Error;
 
@@ -87,6 +89,7 @@ impl Pending {
         temporary.push(format!(".{}-{process}-{number}{TEMPORARY}", host()));
         let temporary = PathBuf::from(temporary);
         let file = File::create(&temporary).map_err(FileError::new(path, "cannot be written"))?;
+        under_way().insert(temporary.clone());
         Ok(Self {
             path: path.to_path_buf(),
             temporary,
@@ -113,6 +116,7 @@ impl Pending {
             .map_err(io::IntoInnerError::into_error)
             .and_then(|file| file.sync_all())
             .and_then(|()| fs::rename(&self.temporary, &self.path));
+        under_way().remove(&self.temporary);
         if let Err(error) = outcome {
             let _ = fs::remove_file(&self.temporary);
             return Err(self.failed(error));
@@ -142,6 +146,7 @@ impl Drop for Pending {
         if self.out.take().is_some() {
             // A left-over does no harm, and there is nothing more to be done about it.
             let _ = fs::remove_file(&self.temporary);
+            under_way().remove(&self.temporary);
         }
     }
 }
@@ -159,8 +164,99 @@ pub fn write_with(
     pending.commit()
 }
 
+/// Size of all files under `path`.
+#[must_use]
+pub fn size(path: &Path) -> u64 {
+    match fs::symlink_metadata(path) {
+        Ok(meta) if meta.is_dir() => fs::read_dir(path)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| size(&entry.path()))
+            .sum(),
+        Ok(meta) => meta.len(),
+        Err(_) => 0,
+    }
+}
+
+/// How deep a folder is searched for left-overs: results lie no deeper.
+const DEEPEST: usize = 3;
+
+/// Partial files and folders under `folder` whose process has ended. Where nobody else writes there (`alone`), those of this machine
+/// are all left-overs; those of other machines cannot be told from files that are being written.
+#[must_use]
+pub fn leftovers(folder: &Path, alone: bool) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    search(folder, alone, DEEPEST, &mut found);
+    found.sort();
+    found
+}
+
+fn search(folder: &Path, alone: bool, deep: usize, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.ends_with(TEMPORARY) {
+            if is_leftover(&name, alone) {
+                found.push(path);
+            }
+        } else if deep > 0 && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            search(&path, alone, deep - 1, found);
+        }
+    }
+}
+
+/// A temporary name, `X.PROCESS.part` or `X.HOST-PROCESS-NUMBER.part`, whose process has ended on this machine.
+fn is_leftover(name: &str, alone: bool) -> bool {
+    let stem = name.strip_suffix(TEMPORARY).unwrap_or(name);
+    let owner = stem.rsplit('.').next().unwrap_or_default();
+    let mut parts = owner.rsplit('-');
+    let (machine, process) = match (parts.next(), parts.next(), parts.next()) {
+        (Some(process), None, _) => (None, process),
+        (_, Some(process), machine) => (machine, process),
+        (None, ..) => return false,
+    };
+    let Ok(process) = process.parse::<u32>() else {
+        return false;
+    };
+    let here = machine.is_none_or(|machine| machine == host());
+    let own = process == std::process::id();
+    here && !own && (alone || !Path::new("/proc").join(process.to_string()).exists())
+}
+
+/// Removes what [`leftovers`] finds; how many there were.
+pub fn remove_leftovers(folder: &Path, alone: bool) -> usize {
+    let found = leftovers(folder, alone);
+    for path in &found {
+        remove(path);
+    }
+    found.len()
+}
+
+/// Removes a file or folder; that it cannot be removed, or is gone already, does no harm.
+pub fn remove(path: &Path) {
+    let _ = match path.is_dir() && !path.is_symlink() {
+        true => fs::remove_dir_all(path),
+        false => fs::remove_file(path),
+    };
+}
+
+/// Temporary files of this process that are being written.
+static UNDER_WAY: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+fn under_way() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes every temporary file that this process is writing, just before it ends without finishing them.
+pub fn abandon() {
+    for path in std::mem::take(&mut *under_way()) {
+        let _ = fs::remove_file(path);
+    }
+}
+
 /// The machine's name, so that temporary names of two machines on a shared folder differ.
-fn host() -> String {
+pub(crate) fn host() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     name.chars()
         .filter(char::is_ascii_alphanumeric)
@@ -188,6 +284,37 @@ pub(crate) mod tests {
         fn drop(&mut self) {
             let _ = fs::remove_dir_all(&self.0);
         }
+    }
+
+    #[test]
+    fn left_overs_of_ended_processes_are_removed_and_nothing_else() {
+        let folder = Folder::new("leftovers");
+        fs::create_dir_all(folder.0.join("seeds/0")).unwrap();
+        let (host, own) = (host(), std::process::id());
+        // No process has this number.
+        let ended = u32::MAX;
+        let there = |name: &str| folder.0.join(name).exists();
+        let of_others = [
+            format!("seeds/0/a.json.zst.elsewhere-{ended}-0.part"),
+            format!("b.{host}-{own}-0.part"),
+            "seeds/0/result.json.zst".to_string(),
+            "mine.part".to_string(),
+        ];
+        let gone = [
+            format!("seeds/0/a.json.zst.{host}-{ended}-0.part"),
+            format!("seed-1.covey.{ended}.part"),
+        ];
+        for name in of_others.iter().chain(&gone) {
+            fs::write(folder.0.join(name), "half").unwrap();
+        }
+        assert_eq!(remove_leftovers(&folder.0, false), 2);
+        assert!(of_others.iter().all(|name| there(name)));
+        assert!(!gone.iter().any(|name| there(name)));
+        // A living process is no reason to keep what nobody can be writing.
+        let living = format!("c.{host}-1-0.part");
+        fs::write(folder.0.join(&living), "half").unwrap();
+        assert_eq!(remove_leftovers(&folder.0, false), 0);
+        assert_eq!(remove_leftovers(&folder.0, true), 1);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use thiserror::Error;
 
 use crate::files::{self, FileError};
-use crate::store::{Fingerprint, SeedResult, Store};
+use crate::store::{Fingerprint, SeedResult, Store, Want};
 use crate::summary::{Setting, Summary, TimingSummary};
 use crate::tables::sheet::Sheet;
 use crate::tables::typed::{Cell, Column};
@@ -68,8 +68,13 @@ pub struct Finish<'a> {
 
 impl Finish<'_> {
     fn result(&self, world: usize, seed: u64) -> Result<SeedResult, FinishError> {
+        let arms = self.worlds[world].arm_names();
+        let want = Want {
+            arms: &arms,
+            cycles: self.cycles,
+        };
         self.store
-            .get(&self.prints[world], seed)?
+            .get(&self.prints[world], seed, want)?
             .ok_or_else(|| FinishError::Missing {
                 seed,
                 world: self.worlds[world].label(),

@@ -20,6 +20,7 @@ pub mod bundled;
 pub mod cost;
 pub mod files;
 pub mod finish;
+pub mod folder;
 pub mod lab;
 pub mod letter;
 mod markup;

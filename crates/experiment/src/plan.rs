@@ -474,7 +474,7 @@ fn twice(values: &[Value]) -> Option<&Value> {
         .map(|(_, value)| value)
 }
 
-/// The arms of these names, among those `known`.
+/// The arms of these names, among those `known`, in the order of the table of arms: they are a set.
 ///
 /// # Errors
 /// None is given, a name is none, or one is given twice.
@@ -490,6 +490,12 @@ pub fn arms(names: &[String], known: &Arms) -> Result<Vec<Arm>, String> {
     if arms.is_empty() {
         return Err("found none, expected at least one (`covey arms` lists them)".to_string());
     }
+    arms.sort_by(|a, b| {
+        let place = |arm: &Arm| (arm.strategy.order, arm.strategy.name);
+        let allowance = |arm: &Arm| arm.allowance.unwrap_or(0.0);
+        let by_place = place(a).cmp(&place(b));
+        by_place.then(allowance(a).total_cmp(&allowance(b)))
+    });
     Ok(arms)
 }
 
@@ -513,7 +519,10 @@ pub fn check_seeds(seeds: &[u64]) -> Result<Vec<u64>, String> {
 }
 
 /// The seeds of `"1..=17"`.
-fn range(text: &str) -> Result<Vec<u64>, String> {
+///
+/// # Errors
+/// The text is no range, or has too many.
+pub fn range(text: &str) -> Result<Vec<u64>, String> {
     let ends = text.split_once("..=").and_then(|(first, last)| {
         Some((
             first.trim().parse::<u64>().ok()?,

@@ -2,16 +2,20 @@
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use covey_simulator::calibrate::{self, Margins};
 use covey_simulator::{
-    FrameSource, Observer, Prepared, RunError, RunOptions, ScenarioError, SeedOutcome, Tee,
+    Arm, FrameSource, Observer, Prepared, RunError, RunOptions, ScenarioError, SeedOutcome, Tee,
     simulate,
 };
 use covey_traffic::Recording;
 use covey_traffic::builtin::Builtin;
 use covey_traffic::recorded::{self, FcdOptions};
+use covey_traffic::sumo::process::Stop;
 use covey_traffic::sumo::{self, Sumo, SumoConfig, SumoError};
 use covey_world::Frame;
 use thiserror::Error;
@@ -49,6 +53,19 @@ impl From<OutputError> for RunnerError {
 fn tee<'a>(sinks: &'a mut [Box<dyn Sink + '_>]) -> Tee<'a> {
     let observers = sinks.iter_mut().map(|sink| sink.observer());
     observers.fold(Tee::default(), Tee::with)
+}
+
+/// The window of a world, for so many threads.
+fn options(world: &World, threads: usize) -> RunOptions {
+    RunOptions {
+        warmup_s: world.warmup_s,
+        measure_s: world.measure_s,
+        threads,
+    }
+}
+
+fn find_sumo() -> Result<Sumo, RunnerError> {
+    Sumo::find().map_err(|error| RunnerError::Other(error.to_string()))
 }
 
 /// Worlds that are ready to run, shared by all workers.
@@ -97,8 +114,36 @@ impl<'w> Runner<'w> {
         .map_err(|error| RunnerError::Input(error.clone()))
     }
 
-    /// Runs a job once, for its results and for all of `outputs`, whose files get their names when it has ended. `print` is the
-    /// fingerprint of its results.
+    /// Sees to it that every world can be run, as far as that can be known beforehand: its window, its map, the programs that it
+    /// needs. To be called before anything is written.
+    ///
+    /// # Errors
+    /// What keeps a run from beginning.
+    pub fn check(&self) -> Result<(), RunnerError> {
+        for world in self.worlds {
+            let cycle_s = world.scenario.protocol.cycle_s;
+            options(world, 1)
+                .check(cycle_s)
+                .map_err(|error| RunnerError::Input(error.to_string()))?;
+        }
+        // All worlds of a call have one map.
+        if !self.worlds.is_empty() {
+            self.prepared(&self.slot(0), 0)?;
+        }
+        let sumo = |world: &World| {
+            matches!(
+                world.traffic,
+                TrafficSource::Sumo | TrafficSource::SumoConfig(_)
+            )
+        };
+        if self.worlds.iter().any(sumo) {
+            find_sumo()?;
+        }
+        Ok(())
+    }
+
+    /// Runs some arms of a job once, for their results and for all of `outputs`, whose files get their names when it has ended.
+    /// `print` is the fingerprint of this run.
     ///
     /// # Errors
     /// The scenario or its traffic cannot be used, an output cannot be written, or the job was asked to stop. No output is left
@@ -106,6 +151,7 @@ impl<'w> Runner<'w> {
     pub fn run(
         &self,
         job: Job,
+        arms: &[Arm],
         print: &Fingerprint,
         monitor: Monitor<'_>,
         outputs: &[&dyn Output],
@@ -114,11 +160,7 @@ impl<'w> Runner<'w> {
         let prepared = self.prepared(&slot, job.world).map_err(JobError::Failed)?;
         let world = &self.worlds[job.world];
         let before = usage::thread_cpu_s();
-        let options = RunOptions {
-            warmup_s: world.warmup_s,
-            measure_s: world.measure_s,
-            threads: monitor.threads(),
-        };
+        let options = options(world, monitor.threads());
         let beginning = Beginning {
             job,
             world,
@@ -137,7 +179,7 @@ impl<'w> Runner<'w> {
             cycles,
             timing,
             helpers_cpu_s,
-        } = self.simulate(&beginning, monitor, &mut tee(&mut sinks))?;
+        } = self.simulate(&beginning, arms, monitor, &mut tee(&mut sinks))?;
         for sink in sinks {
             sink.finish().map_err(unwritten)?;
         }
@@ -164,11 +206,7 @@ impl<'w> Runner<'w> {
         let slot = self.slot(world);
         let prepared = self.prepared(&slot, world).map_err(JobError::Failed)?;
         let world = &self.worlds[world];
-        let options = RunOptions {
-            warmup_s: world.warmup_s,
-            measure_s: world.measure_s,
-            threads: monitor.threads(),
-        };
+        let options = options(world, monitor.threads());
         self.watched(world, prepared, seed, monitor, |traffic| {
             calibrate::margins_without_cooperation(prepared, traffic, seed, &options)
         })
@@ -177,19 +215,13 @@ impl<'w> Runner<'w> {
     fn simulate(
         &self,
         run: &Beginning<'_>,
+        arms: &[Arm],
         monitor: Monitor<'_>,
         observer: &mut dyn Observer,
     ) -> Result<SeedOutcome, JobError<RunnerError>> {
         let (world, seed) = (run.world, run.job.seed);
         self.watched(world, run.prepared, seed, monitor, |traffic| {
-            simulate(
-                run.prepared,
-                traffic,
-                &world.arms,
-                seed,
-                run.options,
-                observer,
-            )
+            simulate(run.prepared, traffic, arms, seed, run.options, observer)
         })
     }
 
@@ -202,9 +234,11 @@ impl<'w> Runner<'w> {
         monitor: Monitor<'_>,
         work: impl FnOnce(&mut dyn FrameSource) -> Result<T, RunError>,
     ) -> Result<T, JobError<RunnerError>> {
-        let mut source = self
-            .traffic(world, prepared, seed)
-            .map_err(JobError::Failed)?;
+        let mut source = stoppable(monitor, |stop| self.traffic(world, prepared, seed, stop))
+            .map_err(|error| match monitor.stopped() {
+                true => JobError::Stopped,
+                false => JobError::Failed(error),
+            })?;
         let mut watched = Watched {
             source: &mut *source,
             monitor,
@@ -228,6 +262,7 @@ impl<'w> Runner<'w> {
         world: &World,
         prepared: &Prepared,
         seed: u64,
+        stop: Stop,
     ) -> Result<Box<dyn FrameSource>, RunnerError> {
         let network = &prepared.map.network;
         let input = |error: &dyn std::fmt::Display| RunnerError::Input(error.to_string());
@@ -236,6 +271,7 @@ impl<'w> Runner<'w> {
         let options = sumo::RunOptions {
             seed,
             duration_s,
+            stop,
             ..sumo::RunOptions::default()
         };
         let recording: Recording = match &world.traffic {
@@ -245,7 +281,7 @@ impl<'w> Runner<'w> {
                 return Ok(Box::new(builtin));
             }
             TrafficSource::Sumo => {
-                let sumo = Sumo::find().map_err(sumo_error)?;
+                let sumo = find_sumo()?;
                 sumo::record_closed_cached(
                     &sumo,
                     &world.scenario.net(),
@@ -257,7 +293,7 @@ impl<'w> Runner<'w> {
                 .map_err(sumo_error)?
             }
             TrafficSource::SumoConfig(file) => {
-                let sumo = Sumo::find().map_err(sumo_error)?;
+                let sumo = find_sumo()?;
                 let config = SumoConfig::read(file).map_err(|error| input(&error))?;
                 sumo::record_cached(&sumo, &config, network, &options, &self.traces)
                     .map_err(sumo_error)?
@@ -269,6 +305,36 @@ impl<'w> Runner<'w> {
             }
         };
         Ok(Box::new(recording.into_replay()))
+    }
+}
+
+/// Does `work` with a flag that is set as soon as the job is to end.
+fn stoppable<T>(monitor: Monitor<'_>, work: impl FnOnce(Stop) -> T) -> T {
+    let flag = Arc::new(AtomicBool::new(false));
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let watch = Arc::clone(&flag);
+        let done = &done;
+        scope.spawn(move || {
+            while !done.load(Ordering::Relaxed) {
+                if monitor.stopped() {
+                    watch.store(true, Ordering::Relaxed);
+                    return;
+                }
+                thread::sleep(Duration::from_millis(10));
+            }
+        });
+        // The watch ends with the work, even where that panics.
+        let _done = SetWhenDropped(done);
+        work(Stop::new(flag))
+    })
+}
+
+struct SetWhenDropped<'a>(&'a AtomicBool);
+
+impl Drop for SetWhenDropped<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 

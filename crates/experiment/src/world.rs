@@ -11,7 +11,7 @@ use thiserror::Error;
 use toml::Table;
 
 use crate::profile::Profile;
-use crate::store::Fingerprint;
+use crate::store::{Fingerprint, WorldNote};
 use crate::summary::Setting;
 
 /// Where the vehicles of a world come from.
@@ -285,11 +285,9 @@ impl World {
         })
     }
 
-    /// Everything that this world's results depend on besides the seed. `program` stands for the program's own version.
+    /// Everything that this world's results depend on besides seed and arm. `program` stands for the program's own version.
     #[must_use]
     pub fn fingerprint(&self, program: &str) -> Fingerprint {
-        let arms: Vec<String> = self.arms.iter().map(ToString::to_string).collect();
-        let arms = arms.join(" ");
         let window = format!("{:?} {:?}", self.warmup_s, self.measure_s);
         let settled: String = self
             .settled()
@@ -298,7 +296,6 @@ impl World {
             ("program", program.as_bytes()),
             ("scenario", settled.as_bytes()),
             ("traffic", self.traffic.name().as_bytes()),
-            ("arms", arms.as_bytes()),
             ("window", window.as_bytes()),
         ];
         // A fitted margin follows from these seeds and the rest: worlds that are not fitted yet have the fingerprint that they will have.
@@ -310,6 +307,25 @@ impl World {
             parts.push(("file", hash.as_bytes()));
         }
         Fingerprint::new(parts)
+    }
+
+    /// The names of its arms, in the order of tables.
+    #[must_use]
+    pub fn arm_names(&self) -> Vec<String> {
+        self.arms.iter().map(ToString::to_string).collect()
+    }
+
+    /// What its fingerprint stands for, in words.
+    #[must_use]
+    pub fn note(&self, program: &str, revision: &str) -> WorldNote {
+        WorldNote {
+            program: program.to_string(),
+            revision: revision.to_string(),
+            scenario: self.scenario.name.clone(),
+            values: self.label(),
+            traffic: self.traffic.name().to_string(),
+            window: format!("{} s + {} s", self.warmup_s, self.measure_s),
+        }
     }
 
     /// Every key that the scenario gives, with its value, a line each. Paths of the map may differ from machine to machine and are
@@ -418,7 +434,8 @@ mod tests {
         };
         assert_ne!(base, change(|w| w.traffic = TrafficSource::Sumo));
         assert_ne!(base, change(|w| w.warmup_s = 1.5));
-        assert_ne!(base, change(|w| w.arms.push("oracle".parse().unwrap())));
+        // Arms have results of their own, whichever run with them.
+        assert_eq!(base, change(|w| w.arms.push("oracle".parse().unwrap())));
         assert_ne!(base, change(|w| w.files[0].1 = "0".to_string()));
         assert_ne!(base, change(|w| w.refit.push(1001)));
         assert_eq!(base, change(|w| w.values.push(("a".to_string(), 1.into()))));

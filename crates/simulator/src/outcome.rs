@@ -256,6 +256,27 @@ pub struct Timing {
 }
 
 impl Timing {
+    /// The time of another run, phase by phase.
+    pub fn add(&mut self, other: &Self) {
+        // Taken apart, so that a new phase cannot be forgotten here.
+        let Self {
+            traffic_s,
+            sight_s,
+            links_s,
+            paths_s,
+            beacons_s,
+            arms_s,
+            metric_s,
+        } = other;
+        self.traffic_s += traffic_s;
+        self.sight_s += sight_s;
+        self.links_s += links_s;
+        self.paths_s += paths_s;
+        self.beacons_s += beacons_s;
+        self.arms_s += arms_s;
+        self.metric_s += metric_s;
+    }
+
     /// Every phase by name with its seconds, in the order of the work.
     #[must_use]
     pub fn phases(&self) -> [(&'static str, f64); 7] {

@@ -6,6 +6,7 @@ use std::ffi::OsStr;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// What a call left behind.
 #[derive(Debug)]
@@ -127,5 +128,92 @@ impl Directory {
 impl Drop for Directory {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A scenario of some thirty vehicles at the toy junction, beside which a plan may lie.
+pub(crate) fn toy(directory: &Directory) -> String {
+    let toy = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../scenarios/toy/blind-junction/blind-junction"
+    );
+    directory.file(
+        "scenario.toml",
+        format!(
+            "name = \"toy\"\n[map]\nnet = \"{toy}.net.xml\"\nbuildings = [\"{toy}.poly.xml\"]\n\
+             [traffic]\nmain_density = 20.0\nside_density = 20.0\nwarmup_s = 2.0\ndead_ends = \"avoid\"\n"
+        ),
+    )
+}
+
+/// A short run of two arms, in silence.
+pub(crate) fn run_arguments<'a>(scenario: &'a str, out: &'a str) -> Vec<&'a str> {
+    vec![
+        "run",
+        scenario,
+        "--arm",
+        "proposed@0.4",
+        "--arm",
+        "oracle",
+        "--warmup",
+        "0.4",
+        "--measure",
+        "1",
+        "--quiet",
+        "--out",
+        out,
+    ]
+}
+
+/// The content of a file.
+pub(crate) fn read(path: impl AsRef<Path>) -> Vec<u8> {
+    let path = path.as_ref();
+    std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The summary without what differs from run to run.
+pub(crate) fn summary(out: &str) -> serde_json::Value {
+    let mut json: serde_json::Value =
+        serde_json::from_slice(&read(format!("{out}/summary.json"))).expect("JSON");
+    let object = json.as_object_mut().expect("an object");
+    object.remove("timing").expect("timing");
+    object.remove("peak_rss_bytes").expect("memory");
+    json
+}
+
+/// Results that a sweep has finished.
+pub(crate) fn finished(out: &str) -> usize {
+    let seeds = Path::new(out).join("seeds");
+    if !seeds.exists() {
+        return 0;
+    }
+    let files = walk(&seeds);
+    files
+        .iter()
+        .filter(|file| file.extension().is_some_and(|e| e == "zst"))
+        .count()
+}
+
+/// All files under a folder.
+pub(crate) fn walk(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+        match entry.path() {
+            path if path.is_dir() => files.extend(walk(&path)),
+            path => files.push(path),
+        }
+    }
+    files
+}
+
+/// Waits until something is so, not for ever.
+pub(crate) fn wait_for(what: impl Fn() -> bool) {
+    let begin = Instant::now();
+    while !what() {
+        assert!(
+            begin.elapsed() < Duration::from_secs(120),
+            "waited too long"
+        );
+        std::thread::sleep(Duration::from_millis(5));
     }
 }

@@ -10,7 +10,7 @@ use covey_simulator::{Observer, Prepared, RunOptions};
 use thiserror::Error;
 
 pub use captures::{CaptureNote, Captures};
-pub use recordings::Recordings;
+pub use recordings::{PARKED, Recordings};
 
 use crate::world::World;
 

@@ -7,10 +7,12 @@ use covey_simulator::{Arm, Observer};
 
 use super::{Beginning, Job, Output, OutputError, Sink};
 use crate::files::FileError;
-use crate::store::{Fingerprint, Store};
+use crate::store::{Fingerprint, set_apart};
 
 /// What the names of recordings begin with.
 const PREFIX: &str = "seed-";
+/// Where recordings of other runs than the last are, each run in a folder of its own.
+pub const PARKED: &str = "recordings";
 
 /// Recordings of some seeds, beside the results.
 #[derive(Debug, Clone, Copy)]
@@ -33,34 +35,48 @@ impl Recordings<'_> {
         })
     }
 
-    /// Sets aside recordings of other runs than `current`, wanted or not: beside results that they do not belong to, they would
-    /// mislead. How many there were.
+    /// Lays the recordings of `runs` beside the results, and those of other runs apart, in `DIR/recordings`: beside results that they
+    /// do not belong to, they would mislead. How many were laid apart.
     ///
     /// # Errors
     /// One cannot be moved.
-    pub fn set_aside_others(
-        &self,
-        store: &Store,
-        current: &[Fingerprint],
-    ) -> Result<usize, FileError> {
-        let Ok(files) = recording::files_in(self.folder) else {
-            // There is none.
-            return Ok(0);
-        };
-        let ours = |file: &Path| {
-            let name = file.file_name().unwrap_or_default();
-            name.to_string_lossy().starts_with(PREFIX)
-        };
+    pub fn arrange(&self, runs: &[Fingerprint]) -> Result<usize, FileError> {
+        let parked = self.folder.join(PARKED);
         let mut count = 0;
-        for file in files.iter().filter(|file| ours(file)) {
-            let run = run_of(file).unwrap_or_default();
-            if !current.iter().any(|print| print.as_str() == run) {
-                store.set_aside(file)?;
-                count += 1;
+        for file in of_runs(self.folder) {
+            match run_of(&file) {
+                None => set_apart(&file, &self.folder.join("damaged"))?,
+                Some(run) if runs.iter().any(|print| print.as_str() == run) => {}
+                Some(run) => {
+                    let run = if run.is_empty() { "unknown" } else { &run };
+                    set_apart(&file, &parked.join(run))?;
+                    count += 1;
+                }
             }
+        }
+        for run in runs {
+            let home = parked.join(run.as_str());
+            for file in of_runs(&home) {
+                let there = file.file_name().map(|name| self.folder.join(name));
+                if there.is_some_and(|there| !there.exists()) {
+                    set_apart(&file, self.folder)?;
+                }
+            }
+            // Where something is left in it, it stays.
+            let _ = std::fs::remove_dir(&home);
         }
         Ok(count)
     }
+}
+
+/// The recordings in a folder that runs left there.
+fn of_runs(folder: &Path) -> Vec<PathBuf> {
+    let ours = |file: &PathBuf| {
+        let name = file.file_name().unwrap_or_default();
+        name.to_string_lossy().starts_with(PREFIX)
+    };
+    let files = recording::files_in(folder).unwrap_or_default();
+    files.into_iter().filter(ours).collect()
 }
 
 /// The fingerprint of the results that a recording belongs to; none where it cannot be read.

@@ -50,6 +50,40 @@ impl Default for RunOptions {
     }
 }
 
+impl RunOptions {
+    /// The window is one that can be run, with cycles of `cycle_s`.
+    ///
+    /// # Errors
+    /// It is empty, too long or not whole cycles.
+    pub fn check(&self, cycle_s: f64) -> Result<(), RunError> {
+        self.cycles(cycle_s).map(|_| ())
+    }
+
+    /// Cycles of warm-up and of measurement.
+    fn cycles(&self, cycle_s: f64) -> Result<(u32, u32), RunError> {
+        let cycles = |field, seconds: f64, least: f64| {
+            let cycles = (seconds / cycle_s).round();
+            if cycles >= least && seconds <= 100_000.0 && (cycles * cycle_s - seconds).abs() < 1e-6
+            {
+                Ok(cycles as u32)
+            } else {
+                Err(RunError::Options {
+                    field,
+                    found: seconds,
+                    expected: format!(
+                        "whole cycles of {cycle_s} s, at least {}, at most 100000 s",
+                        least * cycle_s
+                    ),
+                })
+            }
+        };
+        Ok((
+            cycles("warmup", self.warmup_s, 0.0)?,
+            cycles("measure", self.measure_s, 1.0)?,
+        ))
+    }
+}
+
 /// Frames for a run, whatever makes them.
 pub trait FrameSource {
     /// The next step's vehicles; `false` when there is no more.
@@ -154,28 +188,12 @@ struct Window {
 
 impl Window {
     fn new(prepared: &Prepared, options: &RunOptions) -> Result<Self, RunError> {
-        let cycle_s = prepared.scenario.protocol.cycle_s;
-        let cycles = |field, seconds: f64, least: f64| {
-            let cycles = (seconds / cycle_s).round();
-            if cycles >= least && seconds <= 100_000.0 && (cycles * cycle_s - seconds).abs() < 1e-6
-            {
-                Ok(cycles as u32 * prepared.timeline.cycle)
-            } else {
-                Err(RunError::Options {
-                    field,
-                    found: seconds,
-                    expected: format!(
-                        "whole cycles of {cycle_s} s, at least {}, at most 100000 s",
-                        least * cycle_s
-                    ),
-                })
-            }
-        };
-        let measured_from = Step(cycles("warmup", options.warmup_s, 0.0)?);
-        let measured = cycles("measure", options.measure_s, 1.0)?;
+        let (warmup, measured) = options.cycles(prepared.scenario.protocol.cycle_s)?;
+        let steps = prepared.timeline.cycle;
+        let measured_from = Step(warmup * steps);
         Ok(Self {
             measured_from,
-            end: measured_from.after(measured),
+            end: measured_from.after(measured * steps),
         })
     }
 
