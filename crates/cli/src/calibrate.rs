@@ -1,17 +1,17 @@
 //! `covey calibrate`: d_min of a scenario, by what the letter says of its effect.
 
 use std::path::PathBuf;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
 
 use clap::Args;
-use covey_experiment::world::Base;
-use covey_simulator::calibrate::{self, Calibrated};
-use covey_simulator::{Prepared, RunError, RunOptions, Scenario};
-use covey_traffic::builtin::Builtin;
+use covey_experiment::pool;
+use covey_experiment::runner::Runner;
+use covey_experiment::world::{Base, TrafficSource, World};
+use covey_simulator::calibrate::{self, Calibrated, SeedCalibration};
 
 use crate::failure::{Failure, note, print, write_atomically};
-use crate::laboratory::world_failure;
+use crate::laboratory::{folder_name, runner_failure};
 use crate::reproduce::{find_profile, profiles};
 
 /// Fix a scenario's d_min on calibration seeds
@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME", value_parser = profiles())]
     profile: Option<String>,
     /// No progress on stderr
-    #[arg(long)]
+    #[arg(long, short)]
     quiet: bool,
 }
 
@@ -55,41 +55,22 @@ pub(crate) struct Arguments {
 const MARK: &str = "# Written by `covey calibrate`; run it again to change it. Nothing may follow.";
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let bad = |error: &dyn std::fmt::Display| Failure::Input(error.to_string());
     let file = &arguments.scenario;
-    let scenario = match &arguments.profile {
-        None => Scenario::read(file).map_err(|error| bad(&error))?,
-        Some(name) => {
-            let changes = find_profile(name)?.changes().map_err(Failure::Other)?;
-            let changed = Base::read(file).and_then(|base| base.with(&changes));
-            changed.map_err(world_failure)?.scenario
-        }
+    let changes = match &arguments.profile {
+        None => Vec::new(),
+        Some(name) => find_profile(name)?.changes().map_err(Failure::Other)?,
     };
+    let changed = Base::read(file).and_then(|base| base.with(&changes))?;
+    let traffic = TrafficSource::of(&changed.scenario);
+    let window = (arguments.warmup, arguments.measure);
+    let world = World::new(changed, traffic, Vec::new(), window)?;
     let text = std::fs::read_to_string(file)
         .map_err(|error| Failure::Input(format!("{}: cannot be read: {error}", file.display())))?;
     let seeds: Vec<u64> = calibrate::SEEDS.take(arguments.seeds as usize).collect();
-    let options = RunOptions {
-        warmup_s: arguments.warmup,
-        measure_s: arguments.measure,
-        ..RunOptions::default()
-    };
-    let jobs = Jobs {
-        seeds: &seeds,
-        threads: arguments.jobs.unwrap_or_else(|| {
-            std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
-        }),
-        quiet: arguments.quiet,
-    };
-
-    for word in &scenario.words {
+    for word in &world.scenario.words {
         note(&format!("{}: {word}", file.display()));
     }
-    let prepared = Prepared::new(&scenario).map_err(|error| bad(&error))?;
-    let parts = jobs.each("calibration", |seed| {
-        let mut traffic = Builtin::new(&prepared.map.network, &prepared.scenario.traffic, seed)
-            .map_err(|error| RunError::Traffic(error.to_string()))?;
-        calibrate::seed(&prepared, &mut traffic, seed, &options)
-    })?;
+    let parts = parts(&world, &seeds, arguments)?;
     let calibrated = calibrate::conclude(&seeds, &parts).ok_or_else(|| {
         Failure::Input(format!(
             "{}: nobody takes part or nothing is relevant, so there is nothing to calibrate with",
@@ -119,48 +100,38 @@ fn block(calibrated: &Calibrated) -> Result<String, Failure> {
     Ok(format!("{MARK}\n[calibrated]\n{values}"))
 }
 
-/// The same work for every seed, some at a time.
-struct Jobs<'a> {
-    seeds: &'a [u64],
-    threads: usize,
-    quiet: bool,
-}
-
-impl Jobs<'_> {
-    fn each<T: Send>(
-        &self,
-        what: &str,
-        work: impl Fn(u64) -> Result<T, RunError> + Sync,
-    ) -> Result<Vec<T>, Failure> {
-        let next = AtomicUsize::new(0);
-        let done: Mutex<Vec<Option<Result<T, RunError>>>> =
-            Mutex::new(self.seeds.iter().map(|_| None).collect());
-        std::thread::scope(|scope| {
-            for _ in 0..self.threads.clamp(1, self.seeds.len()) {
-                scope.spawn(|| {
-                    loop {
-                        let at = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(&seed) = self.seeds.get(at) else {
-                            return;
-                        };
-                        let result = work(seed);
-                        if let Ok(mut done) = done.lock() {
-                            done[at] = Some(result);
-                            let finished = done.iter().flatten().count();
-                            if !self.quiet {
-                                note(&format!("{what}: {finished} of {} seeds", self.seeds.len()));
-                            }
-                        }
-                    }
-                });
-            }
-        });
-        let done = done
-            .into_inner()
-            .map_err(|_| Failure::Other("a worker died".to_string()))?;
-        done.into_iter()
-            .flatten()
-            .map(|result| result.map_err(|error| Failure::Input(error.to_string())))
-            .collect()
+/// What each seed gives, some at a time.
+fn parts(
+    world: &World,
+    seeds: &[u64],
+    arguments: &Arguments,
+) -> Result<Vec<SeedCalibration>, Failure> {
+    let workers = arguments
+        .jobs
+        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get));
+    // SUMO's traffic is kept, for results and further calibrations.
+    let folder = folder_name(&format!("calibrate-{}", world.scenario.name));
+    let runner = Runner::new(std::slice::from_ref(world), workers, &folder);
+    runner.check().map_err(runner_failure)?;
+    let done: Mutex<Vec<(u64, SeedCalibration)>> = Mutex::default();
+    let work = |seed: &u64, monitor: pool::Monitor<'_>| {
+        let part = runner.calibrate(0, *seed, monitor)?;
+        let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+        done.push((*seed, part));
+        if !arguments.quiet {
+            note(&format!(
+                "calibration: {} of {} seeds",
+                done.len(),
+                seeds.len()
+            ));
+        }
+        Ok(())
+    };
+    let never = AtomicBool::new(false);
+    if let Some((_, error)) = pool::run(seeds, workers, &never, work, |_| {}).failure {
+        return Err(runner_failure(error));
     }
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|(seed, _)| *seed);
+    Ok(done.into_iter().map(|(_, part)| part).collect())
 }

@@ -137,6 +137,9 @@ impl Bench<'_> {
         let runner = Runner::new(self.worlds, self.options.workers()?, self.out);
         runner.check().map_err(runner_failure)?;
         self.say_words();
+        if let Some(map) = runner.map_remark() {
+            self.options.remark(&map);
+        }
         Ok(runner)
     }
 
@@ -388,6 +391,12 @@ fn lab_failure(error: LabError) -> Failure {
 
 pub(crate) fn file_failure(error: FileError) -> Failure {
     Failure::Other(error.to_string())
+}
+
+impl From<WorldError> for Failure {
+    fn from(error: WorldError) -> Self {
+        world_failure(error)
+    }
 }
 
 pub(crate) fn world_failure(error: WorldError) -> Failure {

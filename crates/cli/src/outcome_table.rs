@@ -3,6 +3,7 @@
 use covey_experiment::letter;
 use covey_experiment::summary::{Difference, Interval, Summary};
 
+use crate::laboratory::counted;
 use crate::terminal_table::Table;
 
 /// The tables, each with a head of its own.
@@ -11,15 +12,30 @@ pub(crate) fn render(summary: &Summary) -> String {
     let scenario = &summary.scenario;
     let whole = |x: Option<f64>| x.map_or("no".to_string(), |x| format!("{x:.0}"));
     text.push_str(&format!(
-        "{}: {} seeds, {} s measured after {} s, {} traffic, {} vehicles, {} of them with a radio\n\n",
+        "{}: {}, {} s measured after {} s, {} traffic, {} vehicles, {} with a radio\n",
         scenario.name,
-        summary.seeds.len(),
+        counted(summary.seeds.len(), "seed"),
         summary.measure_s,
         summary.warmup_s,
         summary.traffic,
         whole(scenario.vehicles),
         whole(scenario.participants),
     ));
+    let classes = &scenario.classes.0;
+    if classes
+        .iter()
+        .any(|(name, _)| name != "car" && name != "heavy")
+    {
+        let told: Vec<String> = classes
+            .iter()
+            .map(|(name, count)| format!("{name} {:.0} ({:.0})", count.present, count.participants))
+            .collect();
+        text.push_str(&format!(
+            "on the road by class (with a radio): {}\n",
+            told.join(", ")
+        ));
+    }
+    text.push('\n');
     let warning = summary.warning();
     if let Some(warning) = &warning {
         text.push_str(&format!("{warning}\n\n"));

@@ -6,12 +6,15 @@ use std::time::Instant;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use covey_experiment::profile::{self, Profile};
+use covey_experiment::runner::find_sumo;
 use covey_experiment::world::{Base, TrafficSource, World};
 use covey_experiment::{bundled, seeds};
 use covey_simulator::Arms;
 
 use crate::failure::Failure;
-use crate::laboratory::{Bench, WorkOptions, file_failure, folder_name, world_failure};
+use crate::laboratory::{
+    Bench, WorkOptions, file_failure, folder_name, runner_failure, world_failure,
+};
 use crate::report::Conclusion;
 
 /// Reproduce the letter: all arms on paired seeds, with statistics, tables and report
@@ -85,6 +88,9 @@ pub(crate) fn run(arguments: &Arguments, known: &Arms) -> Result<(), Failure> {
         .out
         .clone()
         .unwrap_or_else(|| default_out(arguments));
+    if arguments.traffic == Traffic::Sumo {
+        find_sumo().map_err(runner_failure)?;
+    }
     let file = bundled::unpack(&out.join("scenario")).map_err(file_failure)?;
     let sizes = match arguments.sizes {
         Sizes::Tr103562 => "tr103562",
@@ -110,7 +116,7 @@ pub(crate) fn run(arguments: &Arguments, known: &Arms) -> Result<(), Failure> {
     } else {
         known.letter()
     };
-    let mut world = World::new(changed, traffic, arms, window, &[]).map_err(world_failure)?;
+    let mut world = World::new(changed, traffic, arms, window).map_err(world_failure)?;
     world.quick = arguments.quick || arguments.trial;
     world.profile = Some(profile);
     let ready = Bench {

@@ -9,7 +9,6 @@ use covey_experiment::plan;
 use covey_experiment::world::{Base, TrafficSource, World, WorldError};
 use covey_simulator::scenario::Readings;
 use covey_simulator::{Arm, Arms};
-use covey_traffic::sumo::SumoConfig;
 
 use crate::capture::{self, CaptureOptions};
 use crate::failure::Failure;
@@ -27,6 +26,7 @@ use crate::reproduce::{Traffic, find_profile, profiles};
     after_help = "Examples:\n  \
     covey run scenarios/tamagawa/scenario.toml --arm proposed@0.4 --arm cam-only --seed 1 --seed 2\n  \
     covey run --sumocfg city.sumocfg --buildings city.poly.xml --arm proposed@0.4\n  \
+    covey run --sumocfg city.sumocfg --begin 28800 --fill 900 --seeds 1..=6 --set protocol.target=0.2\n  \
     covey run scenarios/toy/blind-junction/scenario.toml --arm cpm-rmr --arm proposed@0.4 --record --out junction\n  \
     covey run --net city.net.xml --fcd trace.parquet --warmup 10 --measure 20")]
 pub(crate) struct Arguments {
@@ -70,9 +70,15 @@ pub(crate) struct Arguments {
     /// Share of vehicles with a radio, above 0 and at most 1
     #[arg(long, value_name = "F")]
     penetration: Option<f64>,
-    /// Who drives the vehicles of a scenario file
-    #[arg(long, value_enum, default_value_t = Traffic::Builtin, conflicts_with_all = ["sumocfg", "net"])]
-    traffic: Traffic,
+    /// Where time begins, in seconds of SUMO's or the recording's own time: the day's peak, say. Default: where that begins
+    #[arg(long, value_name = "S")]
+    begin: Option<f64>,
+    /// How many seconds before that SUMO simulates traffic alone, to fill the streets. Default: all of them
+    #[arg(long, value_name = "S")]
+    fill: Option<f64>,
+    /// Who drives the vehicles of a scenario file; default: as it says, the built-in traffic where it does not
+    #[arg(long, value_enum, conflicts_with_all = ["sumocfg", "net"])]
+    traffic: Option<Traffic>,
     /// Record every seed for `covey view`, beside the results
     #[arg(long)]
     record: bool,
@@ -171,35 +177,12 @@ pub(crate) fn run(arguments: &Arguments, known: &Arms) -> Result<(), Failure> {
 }
 
 fn world(arguments: &Arguments, arms: Vec<Arm>, window: (f64, f64)) -> Result<World, Failure> {
-    let stem = |file: &PathBuf| {
-        let name = file.file_name().unwrap_or_default().to_string_lossy();
-        name.split('.').next().unwrap_or("scenario").to_string()
-    };
-    let mut inputs = Vec::new();
-    let (base, traffic) = if let Some(file) = &arguments.scenario {
-        let traffic = match arguments.traffic {
-            Traffic::Builtin => TrafficSource::Builtin,
-            Traffic::Sumo => TrafficSource::Sumo,
-        };
-        (Base::read(file).map_err(world_failure)?, traffic)
+    let base = if let Some(file) = &arguments.scenario {
+        Base::read(file)?
     } else if let Some(file) = &arguments.sumocfg {
-        let config = SumoConfig::read(file).map_err(|error| Failure::Input(error.to_string()))?;
-        inputs.clone_from(&config.inputs);
-        // Buildings that were not named may be among the configuration's own polygons.
-        let buildings = match arguments.buildings.as_slice() {
-            [] => config.polygons.clone(),
-            named => named.to_vec(),
-        };
-        (
-            Base::from_map(&stem(file), &config.net, &buildings),
-            TrafficSource::SumoConfig(file.clone()),
-        )
+        Base::from_sumocfg(&plan::name_of(file), file, &arguments.buildings)?
     } else if let (Some(net), Some(fcd)) = (&arguments.net, &arguments.fcd) {
-        inputs.push(fcd.clone());
-        (
-            Base::from_map(&stem(net), net, &arguments.buildings),
-            TrafficSource::Recorded(fcd.clone()),
-        )
+        Base::from_recording(&plan::name_of(net), net, fcd, &arguments.buildings)
     } else {
         return Err(Failure::Input(
             "no scenario: give a scenario file, --sumocfg, or --net with --fcd".to_string(),
@@ -224,6 +207,14 @@ fn world(arguments: &Arguments, arms: Vec<Arm>, window: (f64, f64)) -> Result<Wo
         })?;
         changes.push(("penetration".to_string(), toml::Value::Float(penetration)));
     }
+    for (key, seconds) in [
+        ("source.begin_s", arguments.begin),
+        ("source.fill_s", arguments.fill),
+    ] {
+        if let Some(seconds) = seconds {
+            changes.push((key.to_string(), toml::Value::Float(seconds)));
+        }
+    }
     for (key, value) in &arguments.set {
         // Each alone first, so that an error is about this one.
         base.with(&[(key.clone(), value.clone())])
@@ -234,7 +225,12 @@ fn world(arguments: &Arguments, arms: Vec<Arm>, window: (f64, f64)) -> Result<Wo
         changes.push((key.clone(), value.clone()));
     }
     let changed = base.with(&changes).map_err(world_failure)?;
-    let mut world = World::new(changed, traffic, arms, window, &inputs).map_err(world_failure)?;
+    let traffic = match arguments.traffic {
+        Some(Traffic::Builtin) => TrafficSource::Builtin,
+        Some(Traffic::Sumo) => TrafficSource::Sumo,
+        None => TrafficSource::of(&changed.scenario),
+    };
+    let mut world = World::new(changed, traffic, arms, window).map_err(world_failure)?;
     world.profile = profile;
     Ok(world)
 }

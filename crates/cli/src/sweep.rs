@@ -9,13 +9,13 @@ use covey_experiment::plan::{self, Plan};
 use covey_experiment::runner::Runner;
 use covey_experiment::slurm::{self, Script};
 use covey_experiment::summary::Summary;
-use covey_experiment::world::{Base, World};
+use covey_experiment::world::World;
 use covey_experiment::{bundled, cost, files, refit, revision, seeds};
 
 use crate::failure::{Failure, print};
 use crate::laboratory::{
     Bench, WorkOptions, counted, enter, file_failure, finish_failure, fit_margins, folder_name,
-    on_top, plan_failure, runner_failure, world_failure,
+    on_top, plan_failure, runner_failure,
 };
 use crate::program::Program;
 use crate::progress::for_people;
@@ -67,11 +67,9 @@ pub(crate) fn run(arguments: &Arguments, program: &Program) -> Result<(), Failur
         .out
         .clone()
         .unwrap_or_else(|| folder_name(&plan.name));
-    let scenario = match &plan.scenario {
-        Some(file) => file.clone(),
-        None => bundled::unpack(&out.join("scenario")).map_err(file_failure)?,
-    };
-    let base = Base::read(&scenario).map_err(world_failure)?;
+    let base = plan
+        .scenario
+        .base(|| bundled::unpack(&out.join("scenario")).map_err(file_failure))?;
     let mut worlds = plan.worlds(&base).map_err(plan_failure)?;
     // A shard is a part of a plan that was looked at before; those who want silence do not ask what it costs.
     let wanted = arguments.emit_slurm || (shard.is_none() && !arguments.work.quiet);

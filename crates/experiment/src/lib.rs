@@ -27,6 +27,7 @@ mod markup;
 mod names;
 pub mod outputs;
 pub mod plan;
+mod plan_scenario;
 pub mod pool;
 pub mod power;
 pub mod profile;

@@ -3,7 +3,8 @@
 //! ```toml
 //! name = "density-penetration"
 //! scenario = "../scenarios/tamagawa/scenario.toml"   # left out: the bundled one
-//! traffic = "builtin"                                # or "sumo"
+//! traffic = "builtin"                                # or "sumo"; left out: as the scenario says
+//!                                                    # in place of `scenario`: sumocfg = "city.sumocfg", or net and fcd; with buildings = [...]
 //! arms = ["cam-only", "proposed@0.4"]                # left out: the letter's sixteen
 //! seeds = "101..=117"                                # or a list
 //! warmup_s = 40.0
@@ -35,6 +36,7 @@ use thiserror::Error;
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
+pub use crate::plan_scenario::{PlanScenario, name_of};
 use crate::seeds;
 use crate::world::{Base, MARGIN, TrafficSource, World, WorldError};
 
@@ -51,10 +53,10 @@ pub const BASELINE: &str = "base";
 pub struct Plan {
     /// What results are called.
     pub name: String,
-    /// The scenario file; none for the bundled one.
-    pub scenario: Option<PathBuf>,
-    /// Where vehicles come from.
-    pub traffic: TrafficSource,
+    /// What is run.
+    pub scenario: PlanScenario,
+    /// Where vehicles come from; none: from where the scenario says.
+    pub traffic: Option<TrafficSource>,
     /// What is compared in every world.
     pub arms: Vec<Arm>,
     /// Ascending; every world has all of them.
@@ -86,6 +88,11 @@ struct Variant {
 struct Document {
     name: Option<String>,
     scenario: Option<PathBuf>,
+    sumocfg: Option<PathBuf>,
+    net: Option<PathBuf>,
+    fcd: Option<PathBuf>,
+    #[serde(default)]
+    buildings: Vec<PathBuf>,
     traffic: Option<String>,
     arms: Option<Vec<String>>,
     seeds: Seeds,
@@ -123,9 +130,13 @@ impl Seeds {
 }
 
 /// The keys of a plan, and those of a variant.
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 16] = [
     "name",
     "scenario",
+    "sumocfg",
+    "net",
+    "fcd",
+    "buildings",
     "traffic",
     "arms",
     "seeds",
@@ -288,7 +299,7 @@ impl Plan {
         })?;
         let mut plan = Self::parse(&file.display().to_string(), &text, known)?;
         let folder = file.parent().unwrap_or(Path::new(""));
-        plan.scenario = plan.scenario.map(|scenario| folder.join(scenario));
+        plan.scenario = plan.scenario.within(folder);
         if plan.name.is_empty() {
             plan.name = file.file_stem().map_or_else(
                 || "sweep".into(),
@@ -311,11 +322,22 @@ impl Plan {
         if let Some(problem) = wrong_keys(text, DeTable::parse(text).map_err(parse)?.get_ref()) {
             return Err(wrong(problem));
         }
-        let document: Document = toml::from_str(text).map_err(parse)?;
+        let mut document: Document = toml::from_str(text).map_err(parse)?;
+        let scenario = PlanScenario::new(
+            [
+                document.scenario.take(),
+                document.sumocfg.take(),
+                document.net.take(),
+                document.fcd.take(),
+            ],
+            std::mem::take(&mut document.buildings),
+        )
+        .map_err(wrong)?;
         let refit_margin = refit(&document).map_err(wrong)?;
         let traffic = match document.traffic.as_deref() {
-            None | Some("builtin") => TrafficSource::Builtin,
-            Some("sumo") => TrafficSource::Sumo,
+            None => None,
+            Some("builtin") => Some(TrafficSource::Builtin),
+            Some("sumo") => Some(TrafficSource::Sumo),
             Some(other) => {
                 return Err(wrong(format!(
                     "traffic: found `{other}`, expected `builtin` or `sumo`"
@@ -347,7 +369,7 @@ impl Plan {
         check_names(&document.variant).map_err(wrong)?;
         Ok(Self {
             name: document.name.unwrap_or_default(),
-            scenario: document.scenario,
+            scenario,
             traffic,
             arms,
             seeds,
@@ -402,12 +424,15 @@ impl Plan {
                 let changed = base
                     .with(&all)
                     .map_err(|error| wrong(&format!("variant `{}`", variant.name), &error))?;
+                let traffic = match &self.traffic {
+                    Some(traffic) => traffic.clone(),
+                    None => TrafficSource::of(&changed.scenario),
+                };
                 let mut world = World::new(
                     changed,
-                    self.traffic.clone(),
+                    traffic,
                     self.arms.clone(),
                     (self.warmup_s, self.measure_s),
-                    &[],
                 )?;
                 world.values.clone_from(combination);
                 world.refit.clone_from(&self.refit_margin);

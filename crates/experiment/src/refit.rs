@@ -289,7 +289,6 @@ mod tests {
             TrafficSource::Builtin,
             vec!["cam-only".parse().unwrap()],
             (0.4, 2.0),
-            &[],
         )
         .unwrap();
         world.refit = vec![1001, 1002];

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use covey_simulator::calibrate::{self, Margins};
+use covey_simulator::calibrate::{self, Margins, SeedCalibration};
+use covey_simulator::scenario::TrafficFiles;
 use covey_simulator::{
     Arm, FrameSource, Observer, Prepared, RunError, RunOptions, ScenarioError, SeedOutcome, Tee,
     simulate,
@@ -64,7 +65,11 @@ fn options(world: &World, threads: usize) -> RunOptions {
     }
 }
 
-fn find_sumo() -> Result<Sumo, RunnerError> {
+/// SUMO, which traffic of its own kind needs.
+///
+/// # Errors
+/// It is not there; the text says how to get it.
+pub fn find_sumo() -> Result<Sumo, RunnerError> {
     Sumo::find().map_err(|error| RunnerError::Other(error.to_string()))
 }
 
@@ -140,6 +145,41 @@ impl<'w> Runner<'w> {
             find_sumo()?;
         }
         Ok(())
+    }
+
+    /// What was taken for buildings, where the map is of others: how many, and what was left out.
+    #[must_use]
+    pub fn map_remark(&self) -> Option<String> {
+        let world = self.worlds.first()?;
+        if world.scenario.corridor_km.is_some() {
+            return None;
+        }
+        let slot = self.slot(0);
+        let prepared = self.prepared(&slot, 0).ok()?;
+        let count = prepared.map.buildings.len();
+        let files = world.scenario.map.buildings.len();
+        let others: Vec<&str> = prepared
+            .warnings
+            .lines()
+            .filter(|line| line.contains("no building") || line.contains("building without area"))
+            .map(str::trim)
+            .collect();
+        let mut text = match files {
+            0 => format!(
+                "{}: no buildings: nothing blocks sight but vehicles",
+                world.scenario.name
+            ),
+            files => format!(
+                "{}: {count} buildings from {files} polygon file{}",
+                world.scenario.name,
+                if files == 1 { "" } else { "s" }
+            ),
+        };
+        for other in others {
+            text.push_str("; ");
+            text.push_str(other);
+        }
+        Some(text)
     }
 
     /// Runs some arms of a job once, for their results and for all of `outputs`, whose files get their names when it has ended.
@@ -225,6 +265,25 @@ impl<'w> Runner<'w> {
         })
     }
 
+    /// Runs `cam-only` alone on a seed of a world, for a calibration.
+    ///
+    /// # Errors
+    /// As [`Self::margins`].
+    pub fn calibrate(
+        &self,
+        world: usize,
+        seed: u64,
+        monitor: Monitor<'_>,
+    ) -> Result<SeedCalibration, JobError<RunnerError>> {
+        let slot = self.slot(world);
+        let prepared = self.prepared(&slot, world).map_err(JobError::Failed)?;
+        let world = &self.worlds[world];
+        let options = options(world, monitor.threads());
+        self.watched(world, prepared, seed, monitor, |traffic| {
+            calibrate::seed(prepared, traffic, seed, &options)
+        })
+    }
+
     /// Does `work` with the traffic of a world, which tells how far it is.
     fn watched<T>(
         &self,
@@ -268,9 +327,15 @@ impl<'w> Runner<'w> {
         let input = |error: &dyn std::fmt::Display| RunnerError::Input(error.to_string());
         let sumo_error = |error: SumoError| RunnerError::Other(error.to_string());
         let duration_s = world.warmup_s + world.measure_s;
+        let asked = &world.scenario.source;
         let options = sumo::RunOptions {
             seed,
             duration_s,
+            begin_s: asked.begin_s,
+            fill_s: asked.fill_s,
+            depart_offset_s: asked
+                .depart_offset_s
+                .unwrap_or(TrafficFiles::DEPART_OFFSET_S),
             stop,
             ..sumo::RunOptions::default()
         };
@@ -295,17 +360,52 @@ impl<'w> Runner<'w> {
             TrafficSource::SumoConfig(file) => {
                 let sumo = find_sumo()?;
                 let config = SumoConfig::read(file).map_err(|error| input(&error))?;
-                sumo::record_cached(&sumo, &config, network, &options, &self.traces)
-                    .map_err(sumo_error)?
+                let recording =
+                    sumo::record_cached(&sumo, &config, network, &options, &self.traces)
+                        .map_err(sumo_error)?;
+                check_window(world, &recording, || config.departures_s)?;
+                recording
             }
             TrafficSource::Recorded(file) => {
-                let options = FcdOptions::default();
-                recorded::record(file, network, options, duration_s, LOOK_AHEAD_S)
-                    .map_err(|error| input(&error))?
+                let options = FcdOptions {
+                    begin_us: asked.begin_s.map(|begin| (begin * 1e6).round() as i64),
+                    ..FcdOptions::default()
+                };
+                let recording = recorded::record(file, network, options, duration_s, LOOK_AHEAD_S)
+                    .map_err(|error| input(&error))?;
+                check_window(world, &recording, || recorded::span(file, network).ok()?)?;
+                recording
             }
         };
         Ok(Box::new(recording.into_replay()))
     }
+}
+
+/// There is somebody in the measured window; `there` tells when somebody is on the road at all, in the traffic's own seconds.
+fn check_window(
+    world: &World,
+    recording: &Recording,
+    there: impl FnOnce() -> Option<(f64, f64)>,
+) -> Result<(), RunnerError> {
+    let frame = |seconds: f64| (seconds * 1e6 / covey_traffic::STEP_US as f64).round() as usize;
+    let window = frame(world.warmup_s)..frame(world.warmup_s + world.measure_s);
+    let mut measured = window.clone().take_while(|&at| at < recording.steps());
+    // Traffic that ends too early is told elsewhere.
+    if recording.steps() < window.end || measured.any(|at| !recording.ids(at).is_empty()) {
+        return Ok(());
+    }
+    let when = match there() {
+        Some((first, last)) => format!(
+            "vehicles are there from {first:.0} s to about {last:.0} s of the traffic's own time; `source.begin_s` (--begin) chooses when time begins"
+        ),
+        None => "there are none at any time".to_string(),
+    };
+    Err(RunnerError::Input(format!(
+        "{}: no vehicle is on the road in the measured window, {} s to {} s: {when}",
+        world.scenario.name,
+        world.warmup_s,
+        world.warmup_s + world.measure_s
+    )))
 }
 
 /// Does `work` with a flag that is set as soon as the job is to end.

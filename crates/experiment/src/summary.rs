@@ -218,7 +218,7 @@ pub struct IntervalNote {
     pub method: String,
     /// How often seeds were drawn anew.
     pub resamples: u64,
-    /// False for quick runs and for few seeds.
+    /// False for quick runs, for few seeds, and where traffic is the same on all of them.
     pub meaningful: bool,
     /// Why not, if so.
     pub remark: Option<String>,
@@ -227,7 +227,7 @@ pub struct IntervalNote {
 impl Default for IntervalNote {
     /// What goes without saying: a file that has no such note has intervals like any other.
     fn default() -> Self {
-        note(false, stats::FEWEST_SEEDS)
+        note(false, stats::FEWEST_SEEDS, "")
     }
 }
 
@@ -270,6 +270,9 @@ pub struct ScenarioSummary {
     pub vehicles: Option<f64>,
     /// Those of them with a radio, mean over seeds.
     pub participants: Option<f64>,
+    /// Everybody on the road by class, persons on foot included, mean over seeds.
+    #[serde(default)]
+    pub classes: Named<ClassCount>,
     /// Tiles that held a participant, mean over seeds.
     pub tiles: Option<f64>,
     /// Mean speed, in m/s.
@@ -278,6 +281,15 @@ pub struct ScenarioSummary {
     pub corridor_km: Option<f64>,
     /// Capacity share of a tile.
     pub capacity_bytes_per_s: f64,
+}
+
+/// One class of those on the road.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct ClassCount {
+    /// How many were there in the measured window, mean over seeds.
+    pub present: f64,
+    /// Those of them with a radio, mean over seeds.
+    pub participants: f64,
 }
 
 /// The whole file: written by a run, read by everything that shows one.

@@ -1,11 +1,15 @@
 //! Worlds: a scenario with every parameter settled, its traffic, its arms and its window. A world and a seed make one result.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
 
-use covey_simulator::scenario::wrong_key;
+use covey_simulator::scenario::{MapFiles, wrong_key};
 use covey_simulator::{Arm, Scenario, ScenarioError};
+use covey_traffic::sumo::SumoConfig;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use toml::Table;
@@ -28,6 +32,22 @@ pub enum TrafficSource {
 }
 
 impl TrafficSource {
+    /// The source that a scenario names; the built-in traffic where it names none.
+    #[must_use]
+    pub fn of(scenario: &Scenario) -> Self {
+        match (scenario.sumocfg(), scenario.fcd()) {
+            (Some(config), _) => Self::SumoConfig(config),
+            (None, Some(file)) => Self::Recorded(file),
+            (None, None) => Self::Builtin,
+        }
+    }
+
+    /// Every seed has traffic of its own.
+    #[must_use]
+    pub fn varies(&self) -> bool {
+        !matches!(self, Self::Recorded(_))
+    }
+
     /// Its name in results.
     #[must_use]
     pub fn name(&self) -> &'static str {
@@ -67,6 +87,8 @@ pub struct Base {
     file: String,
     table: Table,
     folder: PathBuf,
+    /// Files that traffic of others depends on.
+    inputs: Vec<PathBuf>,
 }
 
 impl Base {
@@ -89,22 +111,61 @@ impl Base {
             file: name.clone(),
             problem: error.to_string(),
         })?;
-        table.insert("name".to_string(), scenario.name.into());
+        table.insert("name".to_string(), scenario.name.clone().into());
+        // What the scenario takes from a SUMO configuration stands in it from now on.
+        let files = map_table(&scenario.map.net, &scenario.map.buildings);
+        table.insert("map".to_string(), files.into());
+        let inputs = inputs(&scenario)?;
         Ok(Self {
             file: name,
             table,
             folder: scenario.folder,
+            inputs,
         })
+    }
+
+    /// A SUMO configuration as a scenario, with defaults for everything else. Buildings that are not named may be among the
+    /// configuration's own polygons.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn from_sumocfg(
+        name: &str,
+        file: &Path,
+        buildings: &[PathBuf],
+    ) -> Result<Self, WorldError> {
+        let wrong = |problem: String| WorldError::Scenario {
+            file: file.display().to_string(),
+            problem: without_prefix(&problem, &file.display().to_string()),
+        };
+        let config = SumoConfig::read(file).map_err(|error| wrong(error.to_string()))?;
+        let map = MapFiles::of(&config, buildings).map_err(|error| wrong(error.to_string()))?;
+        let mut base = Self::from_map(name, &map.net, &map.buildings);
+        base.source("sumocfg", file);
+        base.file = file.display().to_string();
+        base.inputs = config.inputs;
+        Ok(base)
+    }
+
+    /// Recorded floating-car data on a net as a scenario, with defaults for everything else.
+    #[must_use]
+    pub fn from_recording(name: &str, net: &Path, fcd: &Path, buildings: &[PathBuf]) -> Self {
+        let mut base = Self::from_map(name, net, buildings);
+        base.source("fcd", fcd);
+        base.inputs = vec![fcd.to_path_buf()];
+        base
+    }
+
+    fn source(&mut self, key: &str, file: &Path) {
+        let mut source = Table::new();
+        source.insert(key.to_string(), path_value(file));
+        self.table.insert("source".to_string(), source.into());
     }
 
     /// A scenario without a file of its own: a net, buildings, and defaults for everything else.
     #[must_use]
     pub fn from_map(name: &str, net: &Path, buildings: &[PathBuf]) -> Self {
-        let text = |path: &Path| toml::Value::String(path.to_string_lossy().into_owned());
-        let mut map = Table::new();
-        map.insert("net".to_string(), text(net));
-        let buildings = buildings.iter().map(|path| text(path)).collect();
-        map.insert("buildings".to_string(), toml::Value::Array(buildings));
+        let map = map_table(net, buildings);
         let mut table = Table::new();
         table.insert("name".to_string(), name.into());
         table.insert("map".to_string(), map.into());
@@ -112,6 +173,7 @@ impl Base {
             file: net.display().to_string(),
             table,
             folder: PathBuf::new(),
+            inputs: Vec::new(),
         }
     }
 
@@ -126,9 +188,10 @@ impl Base {
         };
         let mut table = self.table.clone();
         for (key, value) in changes {
-            if key == "map" || key.starts_with("map.") || key == "name" {
+            let fixed = ["name", "map", "source", "source.sumocfg", "source.fcd"];
+            if fixed.contains(&key.as_str()) || key.starts_with("map.") {
                 return Err(wrong(format!(
-                    "{key}: cannot be changed here; write a scenario file for another map"
+                    "{key}: cannot be changed here; write a scenario file for another map or other traffic"
                 )));
             }
             if let Some(problem) = wrong_key(key) {
@@ -149,8 +212,36 @@ impl Base {
         scenario.folder.clone_from(&self.folder);
         let mut settled = String::new();
         flatten("", &toml::Value::Table(table), &mut settled);
-        Ok(Changed { scenario, settled })
+        Ok(Changed {
+            scenario,
+            settled,
+            inputs: self.inputs.clone(),
+        })
     }
+}
+
+fn path_value(path: &Path) -> toml::Value {
+    toml::Value::String(path.to_string_lossy().into_owned())
+}
+
+fn map_table(net: &Path, buildings: &[PathBuf]) -> Table {
+    let mut map = Table::new();
+    map.insert("net".to_string(), path_value(net));
+    let buildings = buildings.iter().map(|path| path_value(path)).collect();
+    map.insert("buildings".to_string(), toml::Value::Array(buildings));
+    map
+}
+
+/// Files that the traffic of a scenario depends on, where others made it.
+fn inputs(scenario: &Scenario) -> Result<Vec<PathBuf>, WorldError> {
+    if let Some(config) = scenario.sumocfg() {
+        let config = SumoConfig::read(&config).map_err(|error| WorldError::Scenario {
+            file: config.display().to_string(),
+            problem: without_prefix(&error.to_string(), &config.display().to_string()),
+        })?;
+        return Ok(config.inputs);
+    }
+    Ok(scenario.fcd().into_iter().collect())
 }
 
 fn without_prefix(text: &str, file: &str) -> String {
@@ -165,6 +256,7 @@ pub struct Changed {
     /// With all changes in it.
     pub scenario: Scenario,
     settled: String,
+    inputs: Vec<PathBuf>,
 }
 
 fn set(table: &mut Table, key: &str, value: toml::Value) -> Result<(), String> {
@@ -248,7 +340,7 @@ pub struct World {
 }
 
 impl World {
-    /// A world. `inputs` are files besides the map that results depend on.
+    /// A world with vehicles from `traffic`.
     ///
     /// # Errors
     /// A file cannot be read.
@@ -257,14 +349,20 @@ impl World {
         traffic: TrafficSource,
         arms: Vec<Arm>,
         window: (f64, f64),
-        inputs: &[PathBuf],
     ) -> Result<Self, WorldError> {
-        let Changed { scenario, settled } = changed;
+        let Changed {
+            scenario,
+            settled,
+            mut inputs,
+        } = changed;
+        if matches!(traffic, TrafficSource::Builtin | TrafficSource::Sumo) {
+            inputs.clear();
+        }
         let mut files = Vec::new();
         for path in [scenario.net()]
             .into_iter()
             .chain(scenario.buildings())
-            .chain(inputs.iter().cloned())
+            .chain(inputs)
         {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             files.push((name.into_owned(), hash_file(&path)?));
@@ -328,12 +426,13 @@ impl World {
         }
     }
 
-    /// Every key that the scenario gives, with its value, a line each. Paths of the map may differ from machine to machine and are
-    /// left out: contents count.
+    /// Every key that the scenario gives, with its value, a line each. Paths may differ from machine to machine and are left
+    /// out: contents count.
     pub(crate) fn settled(&self) -> impl Iterator<Item = &str> {
-        self.settled
-            .lines()
-            .filter(|line| !line.starts_with("map."))
+        self.settled.lines().filter(|line| {
+            let path = ["map.", "source.sumocfg ", "source.fcd "];
+            !path.iter().any(|beginning| line.starts_with(beginning))
+        })
     }
 
     /// The world with the margin that was fitted to it, which tables and names show from now on.
@@ -382,16 +481,35 @@ impl World {
 /// # Errors
 /// The file cannot be read.
 pub fn hash_file(path: &Path) -> Result<String, WorldError> {
+    // Worlds of a plan share their files, which may be large.
+    static KNOWN: Mutex<BTreeMap<HashKey, String>> = Mutex::new(BTreeMap::new());
+    let key = std::fs::metadata(path).and_then(|meta| {
+        let changed = meta.modified()?;
+        Ok((path.to_path_buf(), meta.len(), changed))
+    });
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Ok(key) = &key
+        && let Some(hash) = known().get(key)
+    {
+        return Ok(hash.clone());
+    }
     let read = || -> std::io::Result<String> {
         let mut hasher = blake3::Hasher::new();
         hasher.update_reader(File::open(path)?)?;
         Ok(hasher.finalize().to_hex()[..32].to_string())
     };
-    read().map_err(|source| WorldError::Read {
+    let hash = read().map_err(|source| WorldError::Read {
         path: path.to_path_buf(),
         source,
-    })
+    })?;
+    if let Ok(key) = key {
+        known().insert(key, hash.clone());
+    }
+    Ok(hash)
 }
+
+/// A file as it was at some time: path, length, last change.
+type HashKey = (PathBuf, u64, SystemTime);
 
 #[cfg(test)]
 mod tests {
@@ -416,7 +534,6 @@ mod tests {
             TrafficSource::Builtin,
             vec!["cam-only".parse().unwrap()],
             (1.0, 2.0),
-            &[],
         )
         .unwrap()
     }

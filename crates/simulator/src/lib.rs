@@ -13,6 +13,7 @@ pub mod arms;
 pub mod calibrate;
 mod calibrated;
 mod channel;
+pub mod classes;
 pub mod conduct;
 pub mod cpu;
 pub mod errors;

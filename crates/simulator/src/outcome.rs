@@ -1,5 +1,7 @@
 //! What a run says in the end: counts, not opinions. Ratios are formed by whoever reads them.
 
+use std::collections::BTreeMap;
+
 pub use covey_protocol::admission::Binding;
 use serde::{Deserialize, Serialize};
 
@@ -225,7 +227,7 @@ pub struct CycleRow {
 pub struct SharedOutcome {
     /// What all random draws of the run begin with.
     pub seed: u64,
-    /// Distinct vehicles present in the measured window.
+    /// Distinct vehicles present in the measured window; persons on foot are none.
     pub vehicles: u64,
     /// Distinct participants present in the measured window.
     pub participants: u64,
@@ -233,6 +235,8 @@ pub struct SharedOutcome {
     pub tiles: u64,
     /// Mean speed in the measured window, in m/s.
     pub speed: Mean,
+    /// By class that was there in the measured window: how many, and how many of them with a radio.
+    pub classes: BTreeMap<String, [u64; 2]>,
 }
 
 /// Seconds by phase of a run, as the clock of the thread that ran it tells: CPU time where nothing else wants the core.

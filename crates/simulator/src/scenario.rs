@@ -33,13 +33,15 @@ use covey_protocol::Parameters;
 use covey_protocol::demand::DemandOptions;
 use covey_radio::ChannelParameters;
 use covey_traffic::builtin::BuiltinConfig;
-use covey_traffic::sumo::ClosedPopulation;
-use covey_world::{Map, MapError, MapOptions, Warnings};
+use covey_traffic::sumo::{ClosedPopulation, SumoConfig};
+use covey_world::polygons::read_buildings;
+use covey_world::{Map, MapError, MapOptions, Network, WarningKind, Warnings};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use toml::de::DeTable;
 
 use crate::calibrated::Calibrated;
+use crate::classes::Classes;
 use crate::conduct::Conduct;
 use crate::errors::Errors;
 use crate::readings::{Evaluation, Senders, Sensing, SizeModel};
@@ -57,8 +59,12 @@ pub struct Scenario {
     /// What it is called. Default: the name of its folder.
     #[serde(default)]
     pub name: String,
-    /// Roads and buildings.
+    /// Roads and buildings. May be left out where a SUMO configuration names them.
+    #[serde(default)]
     pub map: MapFiles,
+    /// Traffic that others made. Default none: the built-in traffic drives.
+    #[serde(default)]
+    pub source: TrafficFiles,
     /// Where the grid of cells and tiles lies in the map.
     #[serde(default)]
     pub grid: GridFrame,
@@ -94,6 +100,9 @@ pub struct Scenario {
     /// small enough to know every vehicle. Default none.
     #[serde(default)]
     pub unequipped: Vec<u32>,
+    /// Who is on the road, by class. Default: motor vehicles have radios, others have none.
+    #[serde(default)]
+    pub classes: Classes,
     /// How participants behave. Default: by the rules.
     #[serde(default)]
     pub conduct: Conduct,
@@ -119,14 +128,66 @@ fn default_penetration() -> f64 {
 }
 
 /// Roads and buildings.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct MapFiles {
-    /// SUMO network, plain or gzipped.
+    /// SUMO network, plain or gzipped; empty where the file leaves it to a SUMO configuration.
     pub net: PathBuf,
     /// SUMO polygons, plain or gzipped. Default none.
-    #[serde(default)]
     pub buildings: Vec<PathBuf>,
+}
+
+/// Traffic that others made, and which part of it is taken.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TrafficFiles {
+    /// A SUMO configuration; SUMO is run for its traffic.
+    pub sumocfg: Option<PathBuf>,
+    /// Recorded floating-car data on the map's net.
+    pub fcd: Option<PathBuf>,
+    /// Where our time 0 lies in the traffic's own time, in seconds. Default: where it begins.
+    pub begin_s: Option<f64>,
+    /// How much of SUMO's traffic before that is simulated, traffic alone, in seconds. Default: all of it.
+    pub fill_s: Option<f64>,
+    /// Everybody of SUMO's departs later by a time drawn from 0 to this, in seconds.
+    pub depart_offset_s: Option<f64>,
+}
+
+impl TrafficFiles {
+    /// What departures are shifted by where nothing is said, in seconds: enough for seeds to differ in who meets whom, too little to
+    /// change a peak hour.
+    pub const DEPART_OFFSET_S: f64 = 10.0;
+}
+
+impl MapFiles {
+    /// The map of a SUMO configuration: its net, and `buildings`, or, where there are none, those of its polygon files that have any.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn of(config: &SumoConfig, buildings: &[PathBuf]) -> Result<Self, ScenarioError> {
+        let full = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
+        let mut map = Self {
+            net: full(&config.net),
+            buildings: buildings.to_vec(),
+        };
+        if buildings.is_empty() {
+            let options = MapOptions::default();
+            let (network, _) = Network::read(&map.net, options.limits)?;
+            for path in &config.polygons {
+                let found = read_buildings(
+                    path,
+                    &options.buildings,
+                    network.location.as_ref(),
+                    options.limits,
+                    &mut Warnings::default(),
+                )?;
+                if !found.is_empty() {
+                    map.buildings.push(full(path));
+                }
+            }
+        }
+        Ok(map)
+    }
 }
 
 parameters! {
@@ -183,6 +244,16 @@ pub enum ScenarioError {
     /// The map cannot be read.
     #[error(transparent)]
     Map(#[from] MapError),
+    /// A file of buildings has none.
+    #[error(
+        "{file}: found no building{found}, expected polygons (<poly>) whose type begins with `building`; leave the file out if there are none"
+    )]
+    NoBuildings {
+        /// The polygon file.
+        file: String,
+        /// What there is instead, if anything.
+        found: String,
+    },
 }
 
 impl Scenario {
@@ -204,7 +275,34 @@ impl Scenario {
                 |name| name.to_string_lossy().into_owned(),
             );
         }
+        scenario.settle_map(file)?;
         Ok(scenario)
+    }
+
+    /// Takes the net, and buildings where none are named, from the SUMO configuration, if the file leaves the map to it.
+    fn settle_map(&mut self, file: &Path) -> Result<(), ScenarioError> {
+        let (true, Some(config)) = (self.map.net.as_os_str().is_empty(), self.sumocfg()) else {
+            return Ok(());
+        };
+        let config = SumoConfig::read(&config).map_err(|error| ScenarioError::Value {
+            file: file.display().to_string(),
+            problem: format!("source.sumocfg: {error}"),
+        })?;
+        self.map = MapFiles::of(&config, &self.map.buildings)?;
+        Ok(())
+    }
+
+    /// The SUMO configuration's path.
+    #[must_use]
+    pub fn sumocfg(&self) -> Option<PathBuf> {
+        let file = self.source.sumocfg.as_ref()?;
+        Some(self.folder.join(file))
+    }
+
+    /// The path of recorded floating-car data.
+    #[must_use]
+    pub fn fcd(&self) -> Option<PathBuf> {
+        Some(self.folder.join(self.source.fcd.as_ref()?))
     }
 
     /// Reads a scenario from text; `name` stands for the file in errors.
@@ -238,11 +336,41 @@ impl Scenario {
         {
             scenario.evaluation.margin_m = calibrated.margin_m;
         }
-        scenario.check().map_err(|error| ScenarioError::Value {
+        let wrong = |problem: String| ScenarioError::Value {
             file: name.to_string(),
-            problem: error.to_string(),
-        })?;
+            problem,
+        };
+        scenario.check().map_err(|error| wrong(error.to_string()))?;
+        scenario.check_source().map_err(wrong)?;
         Ok(scenario)
+    }
+
+    /// Checks that map and traffic go together.
+    fn check_source(&self) -> Result<(), String> {
+        let TrafficFiles {
+            sumocfg,
+            fcd,
+            begin_s,
+            fill_s,
+            depart_offset_s,
+        } = &self.source;
+        if sumocfg.is_some() && fcd.is_some() {
+            return Err("source: found both `sumocfg` and `fcd`, expected one of them".to_string());
+        }
+        if self.map.net.as_os_str().is_empty() && sumocfg.is_none() {
+            return Err(
+                "missing field `map`: expected `net` in it, or `sumocfg` in `source`".to_string(),
+            );
+        }
+        if sumocfg.is_none() && (fill_s.is_some() || depart_offset_s.is_some()) {
+            return Err(
+                "source: `fill_s` and `depart_offset_s` are for `sumocfg` alone".to_string(),
+            );
+        }
+        if sumocfg.is_none() && fcd.is_none() && begin_s.is_some() {
+            return Err("source: `begin_s` is for `sumocfg` and `fcd` alone".to_string());
+        }
+        Ok(())
     }
 
     /// Checks every number.
@@ -254,6 +382,17 @@ impl Scenario {
         let corridor = fields().iter().find(|field| field.name == "corridor_km");
         if let (Some(field), Some(km)) = (corridor, self.corridor_km) {
             field.check(&Key::ROOT.join(field.name), &Value::Number(km))?;
+        }
+        for (name, value) in [
+            ("begin_s", self.source.begin_s),
+            ("fill_s", self.source.fill_s),
+            ("depart_offset_s", self.source.depart_offset_s),
+        ] {
+            let field = keys::SOURCE.iter().find(|field| field.name == name);
+            if let (Some(field), Some(value)) = (field, value) {
+                let key = Key::ROOT.join("source");
+                field.check(&key.join(name), &Value::Number(value))?;
+            }
         }
         self.sections().validate()
     }
@@ -295,8 +434,31 @@ impl Scenario {
     /// # Errors
     /// A file cannot be read or is broken.
     pub fn read_map(&self) -> Result<(Map, Warnings), ScenarioError> {
-        let map = Map::read(&self.net(), &self.buildings(), &MapOptions::default())?;
-        Ok(map)
+        let options = MapOptions::default();
+        let (network, mut warnings) = Network::read(&self.net(), options.limits)?;
+        let mut buildings = Vec::new();
+        for path in self.buildings() {
+            let others = warnings.count(WarningKind::OtherPolygon);
+            let found = read_buildings(
+                &path,
+                &options.buildings,
+                network.location.as_ref(),
+                options.limits,
+                &mut warnings,
+            )?;
+            if found.is_empty() {
+                let others = warnings.count(WarningKind::OtherPolygon) - others;
+                return Err(ScenarioError::NoBuildings {
+                    file: path.display().to_string(),
+                    found: match others {
+                        0 => String::new(),
+                        others => format!(" among {others} polygons"),
+                    },
+                });
+            }
+            buildings.extend(found);
+        }
+        Ok((Map { network, buildings }, warnings))
     }
 }
 

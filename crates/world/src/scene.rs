@@ -12,12 +12,45 @@ pub struct VehicleId(pub u32);
 pub enum BodyKind {
     /// A passenger car.
     Car,
-    /// A truck, bus or tram: TR 37.885 vehicle type 3 where no size is known.
+    /// A truck or bus: TR 37.885 vehicle type 3 where no size is known.
     Heavy,
-    /// A bicycle or motorcycle.
+    /// A motorcycle or moped.
     TwoWheeler,
     /// A person on foot.
     Pedestrian,
+    /// A bicycle or scooter.
+    Bicycle,
+    /// A tram or train.
+    Rail,
+    /// What is no road user: ships, aircraft, containers.
+    Other,
+}
+
+impl BodyKind {
+    /// All of them, in the order of tables.
+    pub const ALL: [Self; 7] = [
+        Self::Car,
+        Self::Heavy,
+        Self::TwoWheeler,
+        Self::Bicycle,
+        Self::Pedestrian,
+        Self::Rail,
+        Self::Other,
+    ];
+
+    /// Its name in files and tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Car => "car",
+            Self::Heavy => "heavy",
+            Self::TwoWheeler => "two-wheeler",
+            Self::Pedestrian => "pedestrian",
+            Self::Bicycle => "bicycle",
+            Self::Rail => "rail",
+            Self::Other => "other",
+        }
+    }
 }
 
 /// The box of a moving body, in metres.

@@ -2,10 +2,11 @@
 
 use covey_simulator::outcome::{Binding, Deficit, Mean, Misses};
 use covey_simulator::{Arms, Outcome, SharedOutcome};
+use covey_world::scene::BodyKind;
 
 use super::{
-    ArmSummary, Average, Interval, IntervalNote, LoadParts, Named, PairedSummary, PerSeed, SCHEMA,
-    ScenarioSummary, Setting, Summary, TimingSummary, WINDOWS,
+    ArmSummary, Average, ClassCount, Interval, IntervalNote, LoadParts, Named, PairedSummary,
+    PerSeed, SCHEMA, ScenarioSummary, Setting, Summary, TimingSummary, WINDOWS,
 };
 use crate::letter::{self, Quantity};
 use crate::names::{
@@ -13,6 +14,9 @@ use crate::names::{
 };
 use crate::stats::{self, Estimate, Share};
 use crate::store::SeedResult;
+
+/// The name of traffic that is one recording, whatever the seed.
+const RECORDED: &str = "fcd";
 
 impl Summary {
     /// The summary of `seeds`, which are in ascending order and hold the same arms in the same order; their cycles are not looked
@@ -45,6 +49,7 @@ impl Summary {
                 files: Named(setting.files.clone()),
                 vehicles: shared(|s| s.vehicles as f64),
                 participants: shared(|s| s.participants as f64),
+                classes: classes(seeds),
                 tiles: shared(|s| s.tiles as f64),
                 speed_m_per_s: ratio(&speed),
                 corridor_km: setting.corridor_km,
@@ -58,7 +63,7 @@ impl Summary {
             label: setting
                 .profile
                 .and_then(|profile| Some(profile.label()?.to_string())),
-            intervals: note(setting.quick, seeds.len()),
+            intervals: note(setting.quick, seeds.len(), &setting.traffic),
             paired: pairs(&names, known)
                 .into_iter()
                 .filter_map(|(better, worse)| compare(&arms, better, worse))
@@ -77,6 +82,24 @@ impl Summary {
     }
 }
 
+/// Everybody on the road by class, in the order of tables.
+fn classes(seeds: &[SeedResult]) -> Named<ClassCount> {
+    let mean = |name: &str, which: usize| {
+        let count = |seed: &SeedResult| seed.shared.classes.get(name).map_or(0, |c| c[which]);
+        seeds.iter().map(count).sum::<u64>() as f64 / seeds.len().max(1) as f64
+    };
+    let there = BodyKind::ALL.into_iter().map(BodyKind::name);
+    let there = there.filter(|name| mean(name, 0) > 0.0);
+    let counted = there.map(|name| {
+        let count = ClassCount {
+            present: mean(name, 0),
+            participants: mean(name, 1),
+        };
+        (name.to_string(), count)
+    });
+    Named(counted.collect())
+}
+
 /// How far the arms' figures are from the letter's.
 fn distance(arms: &Named<ArmSummary>) -> Option<f64> {
     letter::distance(|figure| {
@@ -92,14 +115,20 @@ fn distance(arms: &Named<ArmSummary>) -> Option<f64> {
     })
 }
 
-pub(super) fn note(quick: bool, seeds: usize) -> IntervalNote {
+pub(super) fn note(quick: bool, seeds: usize, traffic: &str) -> IntervalNote {
     let remark = if quick {
         Some("a quick run: its intervals are not meaningful".to_string())
     } else if seeds < stats::FEWEST_SEEDS {
         Some(format!(
-            "{seeds} seeds: intervals of fewer than {} are not meaningful",
+            "{seeds} seed{}: intervals of fewer than {} are not meaningful",
+            if seeds == 1 { "" } else { "s" },
             stats::FEWEST_SEEDS
         ))
+    } else if traffic == RECORDED {
+        Some(
+            "traffic is one recording on all seeds: intervals cover who has a radio and what is lost on the air, not traffic"
+                .to_string(),
+        )
     } else {
         None
     };

@@ -1,11 +1,16 @@
 //! Who was there in the measured window.
 
+use std::collections::BTreeMap;
+
+use covey_world::scene::BodyKind;
+
 use crate::world::World;
 
 /// Who was there in the measured window.
 #[derive(Debug, Default)]
 pub(crate) struct Presence {
-    vehicles: Vec<bool>,
+    /// By number, what each is that was there.
+    vehicles: Vec<Option<BodyKind>>,
     participants: Vec<bool>,
     tiles: Vec<bool>,
 }
@@ -15,10 +20,10 @@ impl Presence {
         for (vehicle, &slot) in world.road.frame.vehicles.iter().zip(world.road.present()) {
             let id = vehicle.id.0 as usize;
             if self.vehicles.len() <= id {
-                self.vehicles.resize(id + 1, false);
+                self.vehicles.resize(id + 1, None);
                 self.participants.resize(id + 1, false);
             }
-            self.vehicles[id] = true;
+            self.vehicles[id] = Some(vehicle.body.kind);
             if world.road.participates(slot) {
                 self.participants[id] = true;
                 let tile = world.tile(slot).index();
@@ -31,7 +36,21 @@ impl Presence {
     }
 
     pub(crate) fn vehicles(&self) -> u64 {
-        count(&self.vehicles)
+        let no_person = |kind: &&BodyKind| **kind != BodyKind::Pedestrian;
+        self.vehicles.iter().flatten().filter(no_person).count() as u64
+    }
+
+    /// By class: how many, and how many with a radio.
+    pub(crate) fn classes(&self) -> BTreeMap<String, [u64; 2]> {
+        let mut classes: BTreeMap<String, [u64; 2]> = BTreeMap::new();
+        for (kind, &radio) in self.vehicles.iter().zip(&self.participants) {
+            if let Some(kind) = kind {
+                let counts = classes.entry(kind.name().to_string()).or_default();
+                counts[0] += 1;
+                counts[1] += u64::from(radio);
+            }
+        }
+        classes
     }
 
     pub(crate) fn participants(&self) -> u64 {

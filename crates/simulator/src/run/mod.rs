@@ -326,6 +326,7 @@ impl<'p> Run<'p> {
         self.outcome.vehicles = self.present.vehicles();
         self.outcome.participants = self.present.participants();
         self.outcome.tiles = self.present.tiles();
+        self.outcome.classes = self.present.classes();
         let spent = self.world.spent;
         let mut result = SeedOutcome {
             shared: self.outcome,

@@ -8,6 +8,7 @@ use covey_traffic::builtin::BuiltinConfig;
 use serde::{Deserialize, Serialize};
 
 use super::{GridFrame, Scenario};
+use crate::classes::Classes;
 use crate::conduct::Conduct;
 use crate::errors::Errors;
 use crate::readings::{Evaluation, Senders, Sensing, SizeModel};
@@ -45,6 +46,8 @@ parameters! {
         errors: Errors = Errors::default(), source "docs/readings.md, errors of positions";
         /// Which objects count as relevant to a vehicle, and when they are evaluated.
         evaluation: Evaluation = Evaluation::default(), source "reading 1";
+        /// Who is on the road, by class: who has a radio.
+        classes: Classes = Classes::default(), source "design";
         /// How participants behave; by the rules as a rule.
         conduct: Conduct = Conduct::default(), source "reading 45";
         /// Vehicles that participate.
@@ -67,6 +70,7 @@ impl Scenario {
             sensing: self.sensing,
             errors: self.errors,
             evaluation: self.evaluation,
+            classes: self.classes,
             conduct: self.conduct,
             penetration: self.penetration,
             sizes: self.sizes,

@@ -12,12 +12,55 @@ use crate::calibrated::Calibrated;
 
 /// Roads and buildings.
 const MAP: &[Field] = &[
-    Field::new("net", Kind::Text, "SUMO network, plain or gzipped.").required(),
+    Field::new(
+        "net",
+        Kind::Text,
+        "SUMO network, plain or gzipped; may be left out where `source.sumocfg` names it.",
+    ),
     Field::new(
         "buildings",
         Kind::List(&Kind::Text),
-        "SUMO polygons, plain or gzipped.",
+        "SUMO polygons, plain or gzipped; of a SUMO configuration without net here, those it names itself.",
     ),
+];
+
+/// Traffic that others made.
+pub(super) const SOURCE: &[Field] = &[
+    Field::new(
+        "sumocfg",
+        Kind::Text,
+        "A SUMO configuration; SUMO is run for its traffic, once a seed.",
+    ),
+    Field::new(
+        "fcd",
+        Kind::Text,
+        "Recorded floating-car data on the map's net: XML, CSV or Parquet, plain or gzipped.",
+    ),
+    Field::new(
+        "begin_s",
+        Kind::Number,
+        "Where our time 0 lies in the traffic's own time; where it is left out, at its beginning.",
+    )
+    .optional()
+    .unit("s")
+    .range(covey_parameters::ranges::at_least(0.0).at_most(1e9)),
+    Field::new(
+        "fill_s",
+        Kind::Number,
+        "How much of SUMO's traffic before that is simulated, traffic alone, to fill the streets; where it is left out, all of it.",
+    )
+    .optional()
+    .unit("s")
+    .range(covey_parameters::ranges::at_least(0.0).at_most(1e9)),
+    Field::new(
+        "depart_offset_s",
+        Kind::Number,
+        "Everybody of a SUMO configuration departs later by a time drawn by seed from 0 to this, so that seeds differ in demand; 10 where \
+         it is left out, 0 for departures as published.",
+    )
+    .optional()
+    .unit("s")
+    .range(covey_parameters::ranges::at_least(0.0).at_most(3600.0)),
 ];
 
 /// The keys that hold no parameter of a run, before and after those that do.
@@ -39,8 +82,13 @@ const BEFORE: &[Field] = &[
         "map",
         Kind::Group(MAP),
         "Roads and buildings; paths are relative to the scenario's folder.",
+    ),
+    Field::new(
+        "source",
+        Kind::Group(SOURCE),
+        "Traffic that others made, in place of the built-in one; paths are relative to the scenario's folder.",
     )
-    .required(),
+    .optional(),
 ];
 const AFTER: &[Field] = &[
     Field::new(

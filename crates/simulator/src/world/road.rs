@@ -203,13 +203,17 @@ impl Road {
         for &slot in &self.placed.left {
             self.equipped[slot.index()] = false;
         }
+        for (at, slot) in self.placed.places.iter().enumerate() {
+            self.index[slot.index()] = at as u32;
+        }
         let equipment = Draws::new(seed, Purpose::Equipment, 0, 0);
         for &slot in &self.placed.taken {
             let id = self.slots.id(slot);
             let share = equipment.at(id, 0).uniform();
             let scenario = &prepared.scenario;
-            self.equipped[slot.index()] =
-                share < scenario.penetration && !scenario.unequipped.contains(&id);
+            let body = &self.frame.vehicles[self.index[slot.index()] as usize].body;
+            let among = scenario.penetration * scenario.classes.of(body.kind).radio;
+            self.equipped[slot.index()] = share < among && !scenario.unequipped.contains(&id);
             self.appeared[slot.index()] = step;
         }
         self.take_states(prepared, seed, step);

@@ -9,7 +9,9 @@
 //! | `ped`, `person`, `walk` | pedestrian, 0.215 x 0.478 x 1.719 m (SUMO's default) |
 //! | `bicycle`, `bike` (not `motorbike`), `cycl` (not `motorcycl`), `scooter` | bicycle, 1.6 x 0.65 x 1.7 m |
 //! | `moped`, `motorcycl`, `motorbike` | motorcycle, 2.2 x 0.9 x 1.5 m |
-//! | `bus`, `coach`, `truck`, `trailer`, `lorry`, `tram`, `train`, `rail`, `subway`, `heavy` | [`Body::HEAVY`] |
+//! | `tram`, `train`, `rail`, `subway` (not `trailer`) | on rails, as large as [`Body::HEAVY`] |
+//! | `ship`, `boat`, `ferry`, `container` | no road user, as large as [`Body::HEAVY`] |
+//! | `bus`, `coach`, `truck`, `trailer`, `lorry`, `heavy` | [`Body::HEAVY`] |
 //! | anything else | [`Body::CAR`] |
 
 use covey_world::Body;
@@ -24,7 +26,7 @@ use super::error::FcdError;
 /// A person on foot, as SUMO has it.
 pub const PEDESTRIAN: Body = body(0.215, 0.478, 1.719, BodyKind::Pedestrian);
 /// A bicycle and its rider, as SUMO has it.
-pub const BICYCLE: Body = body(1.6, 0.65, 1.7, BodyKind::TwoWheeler);
+pub const BICYCLE: Body = body(1.6, 0.65, 1.7, BodyKind::Bicycle);
 /// A motorcycle and its rider, as SUMO has it.
 pub const MOTORCYCLE: Body = body(2.2, 0.9, 1.5, BodyKind::TwoWheeler);
 
@@ -48,9 +50,17 @@ pub fn body_by_name(name: &str) -> Body {
         MOTORCYCLE
     } else if has(&["bicycle", "bike", "cycl", "scooter"]) {
         BICYCLE
-    } else if has(&[
-        "bus", "coach", "truck", "trailer", "lorry", "tram", "train", "rail", "subway", "heavy",
-    ]) {
+    } else if has(&["tram", "train", "rail", "subway"]) && !has(&["trail"]) {
+        Body {
+            kind: BodyKind::Rail,
+            ..Body::HEAVY
+        }
+    } else if has(&["ship", "boat", "ferry", "container"]) {
+        Body {
+            kind: BodyKind::Other,
+            ..Body::HEAVY
+        }
+    } else if has(&["bus", "coach", "truck", "trailer", "lorry", "heavy"]) {
         Body::HEAVY
     } else {
         Body::CAR
@@ -60,12 +70,12 @@ pub fn body_by_name(name: &str) -> Body {
 /// SUMO's default body for a vehicle class (as SUMO 1.28 reports them); passenger cars for classes not listed.
 #[must_use]
 pub fn body_by_class(class: &str) -> Body {
-    use BodyKind::{Car, Heavy};
+    use BodyKind::{Car, Heavy, Other, Rail};
     match class {
         "pedestrian" => PEDESTRIAN,
         "wheelchair" => body(1.2, 0.72, 1.2, BodyKind::Pedestrian),
         "bicycle" => BICYCLE,
-        "scooter" => body(1.2, 0.5, 1.7, BodyKind::TwoWheeler),
+        "scooter" => body(1.2, 0.5, 1.7, BodyKind::Bicycle),
         "moped" => body(2.1, 0.78, 1.7, BodyKind::TwoWheeler),
         "motorcycle" => MOTORCYCLE,
         "delivery" | "emergency" => body(6.5, 2.16, 2.86, Car),
@@ -73,12 +83,12 @@ pub fn body_by_class(class: &str) -> Body {
         "trailer" => body(16.5, 2.55, 4.0, Heavy),
         "bus" => body(12.0, 2.5, 3.4, Heavy),
         "coach" => body(14.0, 2.6, 4.0, Heavy),
-        "tram" => body(22.0, 2.4, 3.2, Heavy),
-        "rail_urban" | "subway" => body(109.5, 3.0, 3.6, Heavy),
-        "rail" => body(135.0, 2.84, 3.75, Heavy),
-        "rail_electric" | "rail_fast" => body(200.0, 2.95, 3.89, Heavy),
-        "ship" => body(17.0, 4.0, 4.0, Heavy),
-        "container" => body(6.096, 2.438, 2.591, Heavy),
+        "tram" | "cable_car" => body(22.0, 2.4, 3.2, Rail),
+        "rail_urban" | "subway" => body(109.5, 3.0, 3.6, Rail),
+        "rail" => body(135.0, 2.84, 3.75, Rail),
+        "rail_electric" | "rail_fast" => body(200.0, 2.95, 3.89, Rail),
+        "ship" | "aircraft" | "drone" => body(17.0, 4.0, 4.0, Other),
+        "container" => body(6.096, 2.438, 2.591, Other),
         _ => body(5.0, 1.8, 1.5, Car),
     }
 }
@@ -191,8 +201,10 @@ mod tests {
             ("DEFAULT_VEHTYPE", BodyKind::Car),
             ("city_bus", BodyKind::Heavy),
             ("Truck7.5t", BodyKind::Heavy),
-            ("tram", BodyKind::Heavy),
-            ("bike_fast", BodyKind::TwoWheeler),
+            ("tram", BodyKind::Rail),
+            ("bike_fast", BodyKind::Bicycle),
+            ("semitrailer", BodyKind::Heavy),
+            ("ferry", BodyKind::Other),
             ("motorcycle", BodyKind::TwoWheeler),
             ("MotorBike", BodyKind::TwoWheeler),
             ("moped", BodyKind::TwoWheeler),

@@ -113,6 +113,27 @@ pub fn record(
     Ok(recording)
 }
 
+/// When somebody is on the road in a recording: the first and the last instant, in the recording's own seconds; none where nobody
+/// ever is.
+///
+/// # Errors
+/// The file cannot be read, is damaged, or does not belong to the network.
+pub fn span(path: &Path, network: &Network) -> Result<Option<(f64, f64)>, FcdError> {
+    let mut source = FloatingCarData::open(path, network, FcdOptions::default())?;
+    let mut frame = Frame::default();
+    let mut span: Option<(i64, i64)> = None;
+    let mut at = 0;
+    while source.next_frame(&mut frame)? {
+        if !frame.vehicles.is_empty() {
+            span = Some((span.map_or(at, |(first, _)| first), at));
+        }
+        at += STEP_US as i64;
+    }
+    let begin = source.begin_us.unwrap_or(0);
+    let seconds = |us: i64| (begin + us) as f64 / 1e6;
+    Ok(span.map(|(first, last)| (seconds(first), seconds(last))))
+}
+
 /// All bodies at one instant of the recording.
 #[derive(Debug, Default)]
 struct Instant {

@@ -11,7 +11,7 @@
 //! | 52.. | the body, packed with zstd |
 //!
 //! The body: origin (length as u32, UTF-8); number of vehicles (u32), and for each its length, width and height (f64), kind
-//! (u8: 0 car, 1 heavy, 2 two-wheeler, 3 pedestrian) and name; number of steps (u32) and for each its number of entries
+//! (u8: 0 car, 1 heavy, 2 two-wheeler, 3 pedestrian, 4 bicycle, 5 rail, 6 other) and name; number of steps (u32) and for each its number of entries
 //! (u32); then one column after the other: vehicle (u32, less the one before it in the step), x, y (f64), heading, speed,
 //! position along the lane (f32), lane, connection (u32, all ones for none). All but the first column are combined by
 //! exclusive-or with the same vehicle's entry before, which makes most bits 0. Each column is written byte by byte: the lowest bytes
@@ -181,6 +181,9 @@ impl Recording {
                 BodyKind::Heavy => 1,
                 BodyKind::TwoWheeler => 2,
                 BodyKind::Pedestrian => 3,
+                BodyKind::Bicycle => 4,
+                BodyKind::Rail => 5,
+                BodyKind::Other => 6,
             });
             text(&mut out, name);
         }
@@ -314,6 +317,9 @@ impl<'a> Rest<'a> {
                 [1] => BodyKind::Heavy,
                 [2] => BodyKind::TwoWheeler,
                 [3] => BodyKind::Pedestrian,
+                [4] => BodyKind::Bicycle,
+                [5] => BodyKind::Rail,
+                [6] => BodyKind::Other,
                 _ => return None,
             };
             bodies.push(Body {

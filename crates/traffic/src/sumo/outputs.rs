@@ -9,9 +9,6 @@ use std::path::Path;
 use super::error::SumoError;
 use crate::recorded::elements::{attribute, text_of};
 
-/// Where outputs go.
-const NOWHERE: &str = "/dev/null";
-
 /// The attribute of an element of a route, additional or net file that names an output, if it has one.
 pub(super) fn output_of(tag: &BytesStart<'_>) -> Option<&'static str> {
     let name = match tag.name().as_ref() {
@@ -43,8 +40,9 @@ pub(super) fn output_of(tag: &BytesStart<'_>) -> Option<&'static str> {
     attribute(tag, name).map(|_| name)
 }
 
-/// The tag with its output, if it names one, sent to nowhere.
-fn without_output(tag: BytesStart<'_>) -> BytesStart<'_> {
+/// The tag with its output, if it names one, sent to a file in `folder`. Outputs that share a file still do: SUMO closes a device for
+/// all who write to it.
+fn without_output<'t>(tag: BytesStart<'t>, folder: &Path) -> BytesStart<'t> {
     let Some(output) = output_of(&tag) else {
         return tag;
     };
@@ -53,16 +51,22 @@ fn without_output(tag: BytesStart<'_>) -> BytesStart<'_> {
     let mut attributes = tag.attributes();
     attributes.with_checks(false);
     for attribute in attributes.flatten() {
-        match attribute.key.as_ref() == output {
-            true => new.push_attribute((output, NOWHERE)),
-            false => new.push_attribute(attribute),
+        if attribute.key.as_ref() != output {
+            new.push_attribute(attribute);
+            continue;
         }
+        let named = attribute.value.as_ref();
+        let hash = blake3::hash(named.as_bytes()).to_hex();
+        // The end of a name says which format is written.
+        let end = named.rsplit('/').next().unwrap_or_default();
+        let file = folder.join(format!("{}-{end}", &hash[..8]));
+        new.push_attribute((output, file.to_string_lossy().as_ref()));
     }
     new.into_owned()
 }
 
-/// Copies an XML file, unpacked, with every output that it names sent to nowhere.
-pub(super) fn copy_without_outputs(from: &Path, to: &Path) -> Result<(), SumoError> {
+/// Copies an XML file with every output that it names sent to `folder`.
+pub(super) fn copy_without_outputs(from: &Path, to: &Path, folder: &Path) -> Result<(), SumoError> {
     let text = text_of(from).map_err(SumoError::Scenario)?;
     let failed = |source: io::Error| SumoError::Write {
         file: to.to_path_buf(),
@@ -91,8 +95,8 @@ pub(super) fn copy_without_outputs(from: &Path, to: &Path) -> Result<(), SumoErr
         reader.get_mut().begin_item();
         let event = match reader.read_event_into(&mut buffer).map_err(broken)? {
             Event::Eof => break,
-            Event::Start(tag) => Event::Start(without_output(tag)),
-            Event::Empty(tag) => Event::Empty(without_output(tag)),
+            Event::Start(tag) => Event::Start(without_output(tag, folder)),
+            Event::Empty(tag) => Event::Empty(without_output(tag, folder)),
             event => event,
         };
         writer.write_event(event).map_err(failed)?;
@@ -107,7 +111,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn outputs_go_nowhere_and_all_else_stays() {
+    fn outputs_go_elsewhere_and_all_else_stays() {
         let folder = std::env::temp_dir().join(format!("covey-outputs-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         let (from, to) = (folder.join("a.add.xml"), folder.join("b.add.xml"));
@@ -124,13 +128,13 @@ mod tests {
 "#,
         )
         .unwrap();
-        copy_without_outputs(&from, &to).unwrap();
+        copy_without_outputs(&from, &to, Path::new("/ours")).unwrap();
         let copy = fs::read_to_string(&to).unwrap();
         let _ = fs::remove_dir_all(&folder);
-        for gone in ["e1.xml", "edges.xml", "ssm.xml"] {
+        for gone in ["out/e1.xml", "/home/me", "\"ssm.xml"] {
             assert!(!copy.contains(gone), "{copy}");
         }
-        assert_eq!(copy.matches(NOWHERE).count(), 3, "{copy}");
+        assert_eq!(copy.matches("\"/ours/").count(), 3, "{copy}");
         for kept in ["kept", "input.xml", r#"value="d""#, r#"shape="0,0 1,1""#] {
             assert!(copy.contains(kept), "{copy}");
         }

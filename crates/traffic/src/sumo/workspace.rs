@@ -2,7 +2,7 @@
 //!
 //! A user's scenario is laid out anew: links to all files it reads, each at the place that it has on the user's disk, below a root of
 //! ours. SUMO puts outputs that an additional file names beside that file, so they land here and go away with the folder. Files that
-//! name outputs are copied instead of linked, with every output sent to nowhere, absolute names included.
+//! name outputs are copied instead of linked, with every output sent to a folder of its own, absolute names included.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -66,6 +66,8 @@ pub(super) struct Workspace {
     /// In which the files are.
     _folder: WorkFolder,
     root: PathBuf,
+    /// Where outputs go that files name.
+    outputs: PathBuf,
     /// Where SUMO runs: the place of the configuration's folder.
     pub(super) here: PathBuf,
 }
@@ -76,9 +78,12 @@ impl Workspace {
         let folder = WorkFolder::new()?;
         let root = folder.path.join("root");
         let here = inside(&root, &absolute(&config.folder))?;
+        let outputs = folder.path.join("outputs");
+        make(&outputs)?;
         let space = Self {
             _folder: folder,
             root,
+            outputs,
             here,
         };
         make(&space.here)?;
@@ -98,7 +103,7 @@ impl Workspace {
             make(folder)?;
         }
         if copied {
-            return copy_without_outputs(&target, &place);
+            return copy_without_outputs(&target, &place, &self.outputs);
         }
         symlink(&target, &place).map_err(|source| SumoError::Write {
             file: place,

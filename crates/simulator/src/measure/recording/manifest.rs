@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use covey_world::network::EdgeKind;
-use covey_world::{Body, Map, Point, scene::BodyKind};
+use covey_world::{Body, Map, Point};
 use serde::{Deserialize, Serialize};
 
 use crate::outcome::CycleRow;
@@ -163,18 +163,12 @@ pub(super) const SCHEMA: &str = "covey.recording/2";
 
 impl VehicleHeader {
     pub(super) fn new(id: u32, body: Body, equipped: bool) -> Self {
-        let kind = match body.kind {
-            BodyKind::Car => "car",
-            BodyKind::Heavy => "heavy",
-            BodyKind::TwoWheeler => "two-wheeler",
-            BodyKind::Pedestrian => "pedestrian",
-        };
         Self {
             id,
             length: body.length as f32,
             width: body.width as f32,
             height: body.height as f32,
-            kind: kind.to_string(),
+            kind: body.kind.name().to_string(),
             equipped,
         }
     }
