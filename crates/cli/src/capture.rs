@@ -8,7 +8,7 @@ use covey_protocol::{AgentId, Duration, Instant, Tile};
 use covey_simulator::capture::CaptureFilter;
 
 use crate::failure::Failure;
-use crate::laboratory::WorkOptions;
+use crate::laboratory::{WorkOptions, counted};
 
 /// Options of the capture.
 #[derive(Debug, Args)]
@@ -50,7 +50,11 @@ impl CaptureOptions {
         if self.pcap.is_some() && (arms, seeds) != (1, 1) {
             return Err(Failure::input(
                 "--pcap",
-                format!("found {arms} arms and {seeds} seeds, expected one --arm and one --seed"),
+                format!(
+                    "found {} and {}, expected one --arm and one --seed",
+                    counted(arms, "arm"),
+                    counted(seeds, "seed")
+                ),
             ));
         }
         Ok(())

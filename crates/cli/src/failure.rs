@@ -23,13 +23,12 @@ impl Failure {
     }
 
     /// Tells the user and gives the exit code.
-    #[allow(clippy::print_stderr)] // This is where errors reach a person.
     pub(crate) fn report(self, program: &Program) -> ExitCode {
         let (text, code) = match self {
             Self::Input(text) => (text, 2),
             Self::Other(text) => (text, 1),
         };
-        eprintln!("error: {}", program.named(&text));
+        note(&format!("error: {}", program.named(&text)));
         ExitCode::from(code)
     }
 }
@@ -67,22 +66,12 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Tells the user something on standard error: progress, or a remark.
-#[allow(clippy::print_stderr)] // Diagnostics go there.
+/// Tells the user something on standard error: progress, or a remark. That nobody listens is no reason to stop.
 pub(crate) fn note(text: &str) {
-    eprintln!("{text}");
+    let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// Writes a file under a temporary name and renames it, so that nobody ever sees half of it.
+/// Writes a file whole or not at all.
 pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let mut temporary = path.as_os_str().to_owned();
-    temporary.push(format!(".{}.part", std::process::id()));
-    let temporary = Path::new(&temporary);
-    std::fs::write(temporary, bytes)
-        .and_then(|()| std::fs::rename(temporary, path))
-        .map_err(|error| {
-            // A left-over does no harm, and there is nothing more to be done about it.
-            let _ = std::fs::remove_file(temporary);
-            Failure::Other(format!("{}: cannot be written: {error}", path.display()))
-        })
+    covey_experiment::files::write(path, bytes).map_err(|error| Failure::Other(error.to_string()))
 }

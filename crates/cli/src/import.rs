@@ -1,8 +1,10 @@
 //! `covey import`: a scenario from an OpenStreetMap extract.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
+use covey_experiment::world::hash_file;
 use covey_traffic::import::{ImportError, ImportOptions, import_osm};
 use covey_traffic::sumo::Sumo;
 
@@ -26,9 +28,50 @@ pub(crate) struct Arguments {
     /// Vehicles drive on the left; guessed from the place if not given
     #[arg(long, value_name = "true|false")]
     left_hand: Option<bool>,
+    /// Write over files of the folder that somebody changed or made
+    #[arg(long)]
+    force: bool,
+}
+
+/// What the last import wrote, beside it.
+const RECORD: &str = ".covey-import.json";
+
+/// Files of a scenario in `folder`, with the hash of each.
+fn written(folder: &Path) -> BTreeMap<String, String> {
+    let ours = |name: &str| {
+        ["scenario.toml", "PROVENANCE.md"].contains(&name)
+            || name.contains(".net.xml")
+            || name.contains(".poly.xml")
+    };
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .filter(|name| ours(name))
+        .filter_map(|name| Some((name.clone(), hash_file(&folder.join(&name)).ok()?)))
+        .collect()
+}
+
+/// What is there was written by an import and left as it was.
+fn check_replaceable(folder: &Path) -> Result<(), Failure> {
+    let record = std::fs::read_to_string(folder.join(RECORD)).unwrap_or_default();
+    let record: BTreeMap<String, String> = serde_json::from_str(&record).unwrap_or_default();
+    let there = written(folder);
+    let changed = there
+        .iter()
+        .find(|(name, hash)| record.get(*name) != Some(hash));
+    match changed {
+        None => Ok(()),
+        Some((name, _)) => Err(Failure::input(
+            folder.join(name).display(),
+            "it was changed since it was imported, or is none of an import's; --force writes over it",
+        )),
+    }
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    if !arguments.force {
+        check_replaceable(&arguments.out)?;
+    }
     let sumo = Sumo::find().map_err(|error| Failure::Other(error.to_string()))?;
     note(&format!(
         "converting {} with SUMO {} ...",
@@ -65,6 +108,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         name(&imported.polygons),
     );
     write_atomically(&scenario, text.as_bytes())?;
+    let record = serde_json::to_string_pretty(&written(&arguments.out))
+        .map_err(|error| Failure::Other(error.to_string()))?;
+    write_atomically(&arguments.out.join(RECORD), record.as_bytes())?;
     let warnings = imported.warnings.to_string();
     if !warnings.is_empty() {
         note(&warnings);

@@ -17,6 +17,7 @@ mod arms;
 mod calibrate;
 mod capture;
 mod clean;
+mod completions;
 mod decide;
 mod digest;
 mod failure;
@@ -26,6 +27,7 @@ mod laboratory;
 mod link;
 mod messages;
 mod outcome_table;
+mod pcapng;
 mod program;
 mod progress;
 mod report;
@@ -45,6 +47,8 @@ pub use covey_protocol as protocol;
 pub use covey_simulator as simulator;
 pub use covey_simulator::arms::{Paint, Seat, Shape};
 pub use covey_simulator::{Arm, ArmError, Arms, Strategy};
+
+use covey_experiment::revision;
 
 use crate::failure::Failure;
 use crate::program::Program;
@@ -76,6 +80,8 @@ enum Command {
     Arms(arms::Arguments),
     /// Show what a results folder holds, and remove what is stale
     Clean(clean::Arguments),
+    /// Print completions for a shell
+    Completions(completions::Arguments),
     /// Make one host decision from a JSON snapshot and explain it, factor by factor
     Decide(decide::Arguments),
     /// Turn a set of visible cells into a coverage digest, or back
@@ -90,6 +96,8 @@ enum Command {
     Reproduce(reproduce::Arguments),
     /// Run arms on any scenario, your own SUMO scenario included
     Run(Box<run::Arguments>),
+    /// Write man pages, one for each command
+    Man(completions::ManArguments),
     /// Print the JSON schema of scenario files, or a table of all their keys
     Schema(schema::Arguments),
     /// Run many worlds, arms and seeds after a plan, here or as a Slurm job array
@@ -103,11 +111,13 @@ enum Command {
 }
 
 impl Command {
-    fn run(self, program: &Program) -> Result<(), Failure> {
+    fn run(self, program: &Program, command: &mut clap::Command) -> Result<(), Failure> {
         match self {
             Self::Calibrate(arguments) => calibrate::run(&arguments),
             Self::Arms(arguments) => arms::run(&arguments, program),
             Self::Clean(arguments) => clean::run(&arguments),
+            Self::Completions(arguments) => completions::run(&arguments, command),
+            Self::Man(arguments) => completions::man(&arguments, command),
             Self::Decide(arguments) => decide::run(&arguments),
             Self::Digest(arguments) => digest::run(&arguments),
             Self::Import(arguments) => import::run(&arguments),
@@ -130,10 +140,11 @@ impl Command {
 /// file: after a change of a policy nothing old is taken for its result.
 pub fn main_with(arms: Arms) -> ExitCode {
     let program = Program::new(arms);
-    let mut command = program.speaking(Arguments::command());
+    let version = format!("{} ({})", env!("CARGO_PKG_VERSION"), revision::REVISION);
+    let mut command = program.speaking(Arguments::command().version(version.leak() as &str));
     let matches = command.get_matches_mut();
     let outcome = match Arguments::from_arg_matches(&matches) {
-        Ok(arguments) => arguments.command.run(&program),
+        Ok(arguments) => arguments.command.run(&program, &mut command),
         Err(error) => error.format(&mut command).exit(),
     };
     match outcome {

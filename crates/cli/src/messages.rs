@@ -1,8 +1,8 @@
 //! `covey messages`: frames and messages as JSON.
 
 use std::fs::File;
-use std::io::BufReader;
-use std::path::{Path, PathBuf};
+use std::io::{self, BufReader, Read};
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use covey_its::cam::{PathPoint, WirePosition};
@@ -13,10 +13,8 @@ use covey_protocol::messages::Content;
 use serde::Serialize;
 
 use crate::failure::{Failure, note, print};
-use crate::hex;
+use crate::{hex, pcapng};
 
-/// How many frames that cannot be read are told one by one.
-const TOLD: u64 = 10;
 /// How many bytes of output are gathered.
 const PRINTED_AT_ONCE: usize = 1 << 16;
 
@@ -47,15 +45,21 @@ enum Way {
 
 #[derive(Debug, Args)]
 struct Decode {
-    /// A capture (pcap, Ethernet), or the hex digits of an Ethernet frame, a GeoNetworking packet or an ITS message
+    /// A capture (pcap or pcapng, Ethernet; `-` for standard input), or the hex digits of an Ethernet frame, a GeoNetworking packet or an ITS message
     #[arg(value_name = "FILE.pcap|HEX")]
     input: PathBuf,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let Way::Decode(Decode { input }) = &arguments.way;
+    if input.as_os_str() == "-" {
+        return decode_capture("standard input", io::stdin().lock());
+    }
     if input.exists() {
-        return decode_capture(input);
+        let name = input.display().to_string();
+        let file = File::open(input)
+            .map_err(|error| Failure::input(&name, format!("cannot be read: {error}")))?;
+        return decode_capture(&name, file);
     }
     // Wireshark and others put colons between bytes.
     let text = input.to_string_lossy().replace(':', "");
@@ -78,12 +82,12 @@ fn shortened(text: &str) -> String {
     }
 }
 
-fn decode_capture(path: &Path) -> Result<(), Failure> {
-    let name = &path.display();
-    let file = File::open(path)
-        .map_err(|error| Failure::input(name, format!("cannot be read: {error}")))?;
+fn decode_capture(name: &str, input: impl Read) -> Result<(), Failure> {
     let refused = |error: ReadError| Failure::input(name, error);
-    let mut capture = Reader::new(BufReader::new(file)).map_err(refused)?;
+    let input = pcapng::as_pcap(BufReader::new(input))
+        .map_err(|error| Failure::input(name, format!("cannot be read: {error}")))?;
+    let has_places = input.has_places();
+    let mut capture = Reader::new(input).map_err(refused)?;
     let mut lines = String::new();
     let mut unread = 0;
     let outcome = loop {
@@ -102,10 +106,11 @@ fn decode_capture(path: &Path) -> Result<(), Failure> {
             }
             Err(error) => {
                 unread += 1;
-                if unread <= TOLD {
-                    let at = capture.frame_offset();
-                    note(&format!("{name}: frame {number} at byte {at}: {error}"));
-                }
+                let place = match has_places {
+                    true => format!(" at byte {}", capture.frame_offset()),
+                    false => String::new(),
+                };
+                note(&format!("{name}: frame {number}{place}: {error}"));
             }
         }
     };

@@ -58,22 +58,20 @@ pub(crate) fn render(summary: &Summary) -> String {
 }
 
 fn arms(summary: &Summary) -> String {
-    let mut table = Table::new(
-        1,
-        &[
-            "arm",
-            "deficit %",
-            "95 %",
-            "letter",
-            "load",
-            "95 %",
-            "letter",
-            "price",
-            "letter",
-            "members",
-            "digest B",
-        ],
-    );
+    let head = [
+        "arm",
+        "deficit %",
+        "95 %",
+        LETTER,
+        "load",
+        "95 %",
+        LETTER,
+        "price",
+        LETTER,
+        "members",
+        "digest B",
+    ];
+    let mut table = Columns::new(1, &head, summary);
     for (name, arm) in &summary.arms.0 {
         let figures = letter::arm(name);
         let hosted = arm.digest_bytes.mean != Some(0.0);
@@ -105,32 +103,74 @@ fn arms(summary: &Summary) -> String {
             "distance to the letter's figures: {x:.3} (root mean square of ln(ours / theirs))\n"
         )
     });
+    let theirs = match is_the_letters(summary) {
+        true => format!(
+            " (letter {}); digest in the letter: {} B, {} of capacity",
+            letter::BEACON_LOAD,
+            letter::DIGEST_BYTES,
+            letter::DIGEST_LOAD
+        ),
+        false => String::new(),
+    };
     format!(
-        "{}beacons alone: {} of capacity (letter {}); digest in the letter: {} B, {} of capacity\n{distance}",
-        table.render(),
-        number(beacons, 3),
-        letter::BEACON_LOAD,
-        letter::DIGEST_BYTES,
-        letter::DIGEST_LOAD
+        "{}beacons alone: {} of capacity{theirs}\n{distance}",
+        table.table.render(),
+        number(beacons, 3)
     )
 }
 
+/// The head of a column with the letter's figures.
+const LETTER: &str = "letter";
+
+/// There are figures of the letter to stand beside ours.
+fn is_the_letters(summary: &Summary) -> bool {
+    !summary.letter.0.is_empty()
+}
+
+/// A table whose columns of the letter's are there for the letter's scenario alone.
+struct Columns {
+    table: Table,
+    kept: Vec<bool>,
+}
+
+impl Columns {
+    fn new(names: usize, head: &[&str], summary: &Summary) -> Self {
+        let letters = is_the_letters(summary);
+        let kept: Vec<bool> = head.iter().map(|name| letters || *name != LETTER).collect();
+        let heads: Vec<&str> = head
+            .iter()
+            .zip(&kept)
+            .filter_map(|(name, kept)| kept.then_some(*name))
+            .collect();
+        Self {
+            table: Table::new(names, &heads),
+            kept,
+        }
+    }
+
+    fn row(&mut self, row: Vec<String>) {
+        let row = row.into_iter().zip(&self.kept);
+        let row = row
+            .filter_map(|(cell, kept)| kept.then_some(cell))
+            .collect();
+        self.table.row(row);
+    }
+}
+
 fn paired(summary: &Summary) -> String {
-    let mut table = Table::new(
-        3,
-        &[
-            "arm",
-            "against",
-            "",
-            "points less",
-            "95 %",
-            "letter",
-            "% less",
-            "95 %",
-            "letter",
-            "",
-        ],
-    );
+    let head = [
+        "arm",
+        "against",
+        "",
+        "points less",
+        "95 %",
+        LETTER,
+        "% less",
+        "95 %",
+        LETTER,
+        "",
+    ];
+    let mut table = Columns::new(3, &head, summary);
     for pair in &summary.paired {
         let said = letter::paired(&pair.better, &pair.worse);
         let (points, relative) = (&pair.deficit_reduction_pp, &pair.deficit_reduction_rel);
@@ -154,7 +194,7 @@ fn paired(summary: &Summary) -> String {
             remark.to_string(),
         ]);
     }
-    format!("Deficit, seed by seed:\n{}", table.render())
+    format!("Deficit, seed by seed:\n{}", table.table.render())
 }
 
 /// A figure; what has nothing to count is a dash.

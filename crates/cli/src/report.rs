@@ -5,13 +5,14 @@ use std::time::Instant;
 
 use clap::Args;
 use covey_experiment::finish::Finish;
+use covey_experiment::folder::Note;
 use covey_experiment::report::{Input, SERIES_FILE, SeriesBuilder};
 use covey_experiment::summary::{FILE as SUMMARY_FILE, Summary};
-use covey_experiment::world::World;
+use covey_experiment::world::{World, hash_file};
 use covey_experiment::{files, revision, usage};
 use covey_simulator::Arms;
 
-use crate::failure::{Failure, print};
+use crate::failure::{Failure, note, print};
 use crate::laboratory::{Ready, WorkOptions, file_failure, finish_failure, on_top};
 use crate::outcome_table;
 
@@ -25,13 +26,57 @@ pub(crate) struct Arguments {
     /// Print the summary as JSON instead of tables
     #[arg(long)]
     json: bool,
+    /// Write it even where somebody changed it, or where figures of it cannot be made again
+    #[arg(long)]
+    force: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments, arms: &Arms) -> Result<(), Failure> {
     let input =
         Input::read(&arguments.folder).map_err(|error| Failure::Input(error.to_string()))?;
+    if !arguments.force {
+        check_replaceable(&input, &arguments.folder, arms)?;
+    }
     write_report(&input, &arguments.folder, arms)?;
     tell(&input.summary, &arguments.folder, arguments.json)
+}
+
+const REPORT_FILE: &str = "report.html";
+
+/// The report that is there is one that a program made, and this one makes all of it again.
+fn check_replaceable(input: &Input, folder: &Path, arms: &Arms) -> Result<(), Failure> {
+    let path = folder.join(REPORT_FILE);
+    let made = Note::read(folder).map(|note| note.report);
+    let there = hash_file(&path).ok();
+    if let (Some(made), Some(there)) = (made.filter(|made| !made.is_empty()), there)
+        && made != there
+    {
+        return Err(Failure::input(
+            path.display(),
+            "it was changed since it was made; --force writes it anew",
+        ));
+    }
+    let report = covey_experiment::report::render(input, arms);
+    let again = |name: &str| report.figures.iter().any(|(figure, _)| *figure == name);
+    let figures = std::fs::read_dir(folder.join("figures"));
+    let mut lost: Vec<String> = figures
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .filter(|name| name.ends_with(".svg") && !again(name))
+        .collect();
+    lost.sort();
+    match lost.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::input(
+            folder.join("figures").display(),
+            format!(
+                "{} cannot be made again from what is here; --force writes the others",
+                lost.join(", ")
+            ),
+        )),
+    }
 }
 
 /// Writes `report.html` and the figures into `folder`.
@@ -44,7 +89,13 @@ fn write_report(input: &Input, folder: &Path, arms: &Arms) -> Result<(), Failure
     for (name, svg) in &report.figures {
         files::write(&figures.join(name), svg.as_bytes()).map_err(file_failure)?;
     }
-    files::write(&folder.join("report.html"), report.html.as_bytes()).map_err(file_failure)
+    let path = folder.join(REPORT_FILE);
+    files::write(&path, report.html.as_bytes()).map_err(file_failure)?;
+    if let (Some(mut note), Ok(hash)) = (Note::read(folder), hash_file(&path)) {
+        note.report = hash;
+        note.write(folder).map_err(file_failure)?;
+    }
+    Ok(())
 }
 
 /// A run of one world that is ready to be put together.
@@ -58,6 +109,8 @@ pub(crate) struct Conclusion<'a> {
     pub(crate) options: &'a WorkOptions,
     /// The summary goes to standard output instead of tables.
     pub(crate) json: bool,
+    /// Standard output is somebody else's: tables go to standard error.
+    pub(crate) aside: bool,
     /// The arms that the program knows.
     pub(crate) arms: &'a Arms,
 }
@@ -100,7 +153,13 @@ impl Conclusion<'_> {
             .map_err(|error| Failure::Other(format!("series: {error}")))?;
         files::write(&self.out.join(SERIES_FILE), series.as_bytes()).map_err(file_failure)?;
         write_report(&input, self.out, self.arms)?;
-        tell(&input.summary, self.out, self.json)
+        match self.aside {
+            true => {
+                note(&outcome_table::render(&input.summary));
+                Ok(())
+            }
+            false => tell(&input.summary, self.out, self.json),
+        }
     }
 }
 

@@ -138,6 +138,7 @@ pub(crate) fn run(arguments: &Arguments, known: &Arms) -> Result<(), Failure> {
         source: &file,
         options: &arguments.work,
         json: arguments.json,
+        aside: false,
         arms: known,
     }
     .write(start)

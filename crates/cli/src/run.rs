@@ -171,6 +171,7 @@ pub(crate) fn run(arguments: &Arguments, known: &Arms) -> Result<(), Failure> {
         source: source(arguments),
         options: &arguments.work,
         json: arguments.json,
+        aside: capture.as_ref().is_some_and(|c| c.file.as_os_str() == "-"),
         arms: known,
     }
     .write(start)

@@ -21,7 +21,10 @@ const LEVELS: &[&[&str]] = &[
 const LONG: &[&[&str]] = &[
     &[],
     &["calibrate"],
+    &["clean"],
+    &["completions"],
     &["import"],
+    &["man"],
     &["report"],
     &["reproduce"],
     &["run"],
@@ -117,7 +120,8 @@ fn wrong_calls_are_refused() {
 #[test]
 fn the_version_is_told() {
     let version = covey(&["--version"], "").done();
-    assert_eq!(version, format!("covey {}\n", env!("CARGO_PKG_VERSION")));
+    let beginning = format!("covey {} (", env!("CARGO_PKG_VERSION"));
+    assert!(version.starts_with(&beginning), "{version}");
 }
 
 #[test]

@@ -140,10 +140,10 @@ fn captures_that_cannot_be_are_refused() {
         let call = [&["run", SCENARIO, "--out", &out, "--quiet"], options].concat();
         covey(&call, "").refused(names);
     };
-    refused(&["--pcap", &file], &["--pcap", "1 seeds", "one --arm"]);
+    refused(&["--pcap", &file], &["--pcap", "1 seed,", "one --arm"]);
     let one = ["--arm", "proposed@0.4", "--pcap", &file];
     let two_seeds = [&one[..], &["--seed", "1", "--seed", "2"]].concat();
-    refused(&two_seeds, &["1 arms and 2 seeds"]);
+    refused(&two_seeds, &["1 arm and 2 seeds"]);
     let tile = [&one[..], &["--pcap-tile", "3"]].concat();
     refused(&tile, &["--pcap-tile", "column and row"]);
     let from = [&one[..], &["--pcap-from", "-1"]].concat();

@@ -1,6 +1,7 @@
 //! The bundled scenario, kept in the program so that the reproduction runs from anywhere.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use crate::files::{self, FileError};
 
@@ -31,6 +32,14 @@ const FILES: [(&str, &[u8]); 6] = [
         include_bytes!("../../../scenarios/tamagawa/profiles/closest-hosted.toml"),
     ),
 ];
+
+/// The hash is that of the bundled net, as [`hash_file`](crate::world::hash_file) gives it: results are of the letter's corridor.
+#[must_use]
+pub fn is_net(hash: &str) -> bool {
+    static NET: OnceLock<String> = OnceLock::new();
+    let net = NET.get_or_init(|| blake3::hash(FILES[1].1).to_hex()[..32].to_string());
+    hash == net
+}
 
 /// Puts the scenario into `folder`, where results can be traced back to it, and gives the path of its `scenario.toml`.
 ///

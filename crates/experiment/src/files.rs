@@ -68,12 +68,35 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     write_with(path, |out| out.write_all(bytes))
 }
 
-/// A file that is being written under a temporary name; gone unless it is [committed](Self::commit).
+/// A file that is being written under a temporary name; gone unless it is [committed](Self::commit). What is no file (a pipe, a
+/// device, standard output as `-`) is written through as it comes; a link stays, and its file is written.
 #[derive(Debug)]
 pub struct Pending {
     path: PathBuf,
     temporary: PathBuf,
-    out: Option<BufWriter<File>>,
+    out: Option<Out>,
+}
+
+#[derive(Debug)]
+enum Out {
+    File(BufWriter<File>),
+    Through(File),
+    Standard,
+}
+
+/// Where a file is written that is asked for at `path`: a link's file.
+fn behind(path: &Path) -> PathBuf {
+    match path.is_symlink() {
+        true => fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf()),
+        false => path.to_path_buf(),
+    }
+}
+
+/// It is written through, and there is no file to look at afterwards.
+#[must_use]
+pub fn is_stream(path: &Path) -> bool {
+    path.as_os_str() == "-"
+        || fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir())
 }
 
 impl Pending {
@@ -82,6 +105,21 @@ impl Pending {
     /// # Errors
     /// The folder cannot be written.
     pub fn new(path: &Path) -> Result<Self, FileError> {
+        if is_stream(path) {
+            let out = match path.as_os_str() == "-" {
+                true => Out::Standard,
+                false => {
+                    let file = fs::OpenOptions::new().write(true).open(path);
+                    Out::Through(file.map_err(FileError::new(path, "cannot be written"))?)
+                }
+            };
+            return Ok(Self {
+                path: path.to_path_buf(),
+                temporary: PathBuf::new(),
+                out: Some(out),
+            });
+        }
+        let path = &behind(path);
         let mut temporary = path.as_os_str().to_owned();
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         // Another process, perhaps on another machine, may be writing the same file.
@@ -93,7 +131,7 @@ impl Pending {
         Ok(Self {
             path: path.to_path_buf(),
             temporary,
-            out: Some(BufWriter::new(file)),
+            out: Some(Out::File(BufWriter::new(file))),
         })
     }
 
@@ -108,8 +146,11 @@ impl Pending {
     /// # Errors
     /// The last bytes or the name cannot be written.
     pub fn commit(mut self) -> Result<(), FileError> {
-        let Some(out) = self.out.take() else {
-            return Ok(());
+        let out = match self.out.take() {
+            None => return Ok(()),
+            Some(Out::Through(mut file)) => return file.flush().map_err(|e| self.failed(e)),
+            Some(Out::Standard) => return io::stdout().flush().map_err(|e| self.failed(e)),
+            Some(Out::File(out)) => out,
         };
         let outcome = out
             .into_inner()
@@ -133,17 +174,27 @@ impl Pending {
 
 impl Write for Pending {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.out.as_mut().map_or(Ok(0), |out| out.write(bytes))
+        match &mut self.out {
+            None => Ok(0),
+            Some(Out::File(out)) => out.write(bytes),
+            Some(Out::Through(file)) => file.write(bytes),
+            Some(Out::Standard) => io::stdout().write(bytes),
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.out.as_mut().map_or(Ok(()), Write::flush)
+        match &mut self.out {
+            None => Ok(()),
+            Some(Out::File(out)) => out.flush(),
+            Some(Out::Through(file)) => file.flush(),
+            Some(Out::Standard) => io::stdout().flush(),
+        }
     }
 }
 
 impl Drop for Pending {
     fn drop(&mut self) {
-        if self.out.take().is_some() {
+        if let Some(Out::File(_)) = self.out.take() {
             // A left-over does no harm, and there is nothing more to be done about it.
             let _ = fs::remove_file(&self.temporary);
             under_way().remove(&self.temporary);

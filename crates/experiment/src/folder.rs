@@ -121,6 +121,9 @@ pub struct Note {
     pub revision: String,
     /// The scenario or plan, by its full path.
     pub source: String,
+    /// The hash of the report that was written; empty where none was.
+    #[serde(default)]
+    pub report: String,
 }
 
 impl Note {
@@ -133,6 +136,7 @@ impl Note {
             program: program.to_string(),
             revision: revision.to_string(),
             source: source.display().to_string(),
+            report: String::new(),
         }
     }
 

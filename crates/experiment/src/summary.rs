@@ -271,7 +271,7 @@ pub struct ScenarioSummary {
     /// Those of them with a radio, mean over seeds.
     pub participants: Option<f64>,
     /// Everybody on the road by class, persons on foot included, mean over seeds.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub classes: Named<ClassCount>,
     /// Tiles that held a participant, mean over seeds.
     pub tiles: Option<f64>,
@@ -325,7 +325,7 @@ pub struct Summary {
     /// Arms compared seed by seed, better against worse.
     #[serde(default)]
     pub paired: Vec<PairedSummary>,
-    /// What the letter says of those arms that it has.
+    /// What the letter says of those arms that it has; nothing for another scenario than the letter's.
     #[serde(default)]
     pub letter: Named<Figures>,
     /// How far all figures are from the letter's, as [`letter::distance`](crate::letter::distance) says; absent where an arm of the
@@ -362,6 +362,8 @@ pub struct Setting {
     pub traffic: String,
     /// A run too short to take its figures for results.
     pub quick: bool,
+    /// It is the letter's corridor: its figures can be held against the letter's.
+    pub letters: bool,
     /// The profile of readings, if it was asked for by name.
     pub profile: Option<Profile>,
 }

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use toml::Table;
 
+use crate::bundled;
 use crate::profile::Profile;
 use crate::store::{Fingerprint, WorldNote};
 use crate::summary::Setting;
@@ -457,6 +458,7 @@ impl World {
             measure_s: self.measure_s,
             traffic: self.traffic.name().to_string(),
             quick: self.quick,
+            letters: self.files.iter().any(|(_, hash)| bundled::is_net(hash)),
             profile: self.profile,
         }
     }

@@ -203,7 +203,7 @@ fn a_published_scenario_is_taken_as_it_is() {
             .filter(|v| v.body.kind == kind)
             .collect()
     };
-    let heavy = of(BodyKind::Heavy);
+    let heavy = [of(BodyKind::Heavy), of(BodyKind::Rail)].concat();
     assert_eq!(heavy.len(), 2, "the tram and the lorry");
     assert!(heavy.iter().any(|v| v.body.length == 22.0));
     assert!(
@@ -211,7 +211,8 @@ fn a_published_scenario_is_taken_as_it_is() {
             .iter()
             .any(|v| v.body.length == 11.5 && v.body.height == 3.3)
     );
-    assert_eq!(of(BodyKind::TwoWheeler).len(), 1);
+    let two_wheels = [of(BodyKind::TwoWheeler), of(BodyKind::Bicycle)];
+    assert_eq!(two_wheels.concat().len(), 1);
     assert_eq!(of(BodyKind::Pedestrian).len(), 1);
     assert!(of(BodyKind::Car).len() >= 3);
     let names: BTreeSet<_> = last
@@ -256,7 +257,10 @@ fn a_published_scenario_is_taken_as_it_is() {
         recording
     );
     assert_eq!(fs::read_dir(&kept).unwrap().count(), 1);
-    let other = RunOptions { seed: 2, ..options };
+    let other = RunOptions {
+        seed: 2,
+        ..options.clone()
+    };
     let other = record_cached(&sumo, &config, &map.network, &other, &kept).unwrap();
     assert_ne!(other, recording);
     assert_eq!(fs::read_dir(&kept).unwrap().count(), 2);

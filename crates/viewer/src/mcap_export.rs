@@ -30,6 +30,20 @@ pub enum McapError {
 /// # Errors
 /// The recording is damaged or the file cannot be written.
 pub fn write_mcap(reader: &mut Reader, path: &Path) -> Result<u64, McapError> {
+    let library = format!("covey {}", env!("CARGO_PKG_VERSION"));
+    // A pipe or a device is written through; a link stays, and its file is written.
+    if fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir()) {
+        let failed = |problem: String| McapError::Write {
+            file: path.to_owned(),
+            problem,
+        };
+        let io = |error: io::Error| failed(error.to_string());
+        let file = File::options().write(true).open(path).map_err(io)?;
+        let out = McapFile::new(BufWriter::new(file), &library).map_err(io)?;
+        return Export { out }.all(reader, &failed);
+    }
+    let behind = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let path = if path.is_symlink() { &behind } else { path };
     let mut temporary = path.as_os_str().to_owned();
     temporary.push(format!(".{}.part", std::process::id()));
     let temporary = PathBuf::from(temporary);
@@ -40,7 +54,6 @@ pub fn write_mcap(reader: &mut Reader, path: &Path) -> Result<u64, McapError> {
     let outcome = (|| {
         let io = |error: io::Error| failed(error.to_string());
         let file = File::create(&temporary).map_err(io)?;
-        let library = format!("covey {}", env!("CARGO_PKG_VERSION"));
         let out = McapFile::new(BufWriter::new(file), &library).map_err(io)?;
         let count = Export { out }.all(reader, &failed)?;
         fs::rename(&temporary, path).map_err(io)?;

@@ -120,7 +120,10 @@ impl Sink for Writing<'_> {
             run: self.run,
             seed: self.seed,
             filter: format!("{:?}", of.filter),
-            hash: hash_file(of.file).map_err(OutputError::write)?,
+            hash: match files::is_stream(of.file) {
+                true => String::new(),
+                false => hash_file(of.file).map_err(OutputError::write)?,
+            },
             cams: counts.cams,
             reports: counts.reports,
             fused: counts.fused,

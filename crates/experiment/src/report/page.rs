@@ -184,6 +184,7 @@ impl Page<'_> {
                         .map_or_else(dash, |value| with_interval(value, 2, "")),
                     zero(pair.relative.is_some_and(Interval::includes_zero)),
                     letter::paired(&better, &worse)
+                        .filter(|_| self.view.is_the_letters())
                         .and_then(|pair| pair.relative)
                         .map_or_else(dash, |x| plain(100.0 * x, 0)),
                 ]);
@@ -231,7 +232,9 @@ impl Page<'_> {
             };
             let below_it = below.as_deref();
             let step = below_it.and_then(|below| self.view.pair(&arm, below)?.points);
-            let theirs = below_it.and_then(|below| letter::paired(&arm, below)?.points);
+            let theirs = below_it
+                .filter(|_| self.view.is_the_letters())
+                .and_then(|below| letter::paired(&arm, below)?.points);
             table.row(vec![
                 label.to_string(),
                 arm.clone(),
@@ -312,8 +315,9 @@ impl Page<'_> {
             .iter()
             .any(|arm| self.view.letter(arm.name).is_some())
         {
-            let body =
-                paragraph("The summary has no figures of the letter for the arms that were run.");
+            let body = paragraph(
+                "Nothing to hold against the letter: it has other arms, or another scenario.",
+            );
             self.section("letter", "6. Against the letter", body);
             return;
         }

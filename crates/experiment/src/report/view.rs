@@ -165,6 +165,11 @@ impl<'a> View<'a> {
         self.summary.letter.get(name).copied()
     }
 
+    /// There are figures of the letter to hold these against.
+    pub(crate) fn is_the_letters(&self) -> bool {
+        !self.summary.letter.0.is_empty()
+    }
+
     /// How a strategy looks, run or not.
     pub(crate) fn look(&self, strategy: &str) -> Look {
         ArmName::new(strategy, self.known).look()

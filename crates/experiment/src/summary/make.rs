@@ -71,10 +71,11 @@ impl Summary {
             letter: Named(
                 names
                     .iter()
+                    .filter(|_| setting.letters)
                     .filter_map(|name| Some((name.clone(), letter::arm(name)?)))
                     .collect(),
             ),
-            distance_to_letter: distance(&arms),
+            distance_to_letter: distance(&arms).filter(|_| setting.letters),
             arms,
             timing: TimingSummary::default(),
             peak_rss_bytes: None,

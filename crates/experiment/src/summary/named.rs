@@ -15,6 +15,12 @@ impl<T> Default for Named<T> {
 }
 
 impl<T> Named<T> {
+    /// There is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The entry called `name`.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&T> {

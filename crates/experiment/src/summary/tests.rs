@@ -39,6 +39,7 @@ fn setting() -> Setting {
         measure_s: 1.0,
         traffic: "builtin".to_string(),
         quick: false,
+        letters: true,
         profile: None,
     }
 }

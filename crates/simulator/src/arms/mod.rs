@@ -17,6 +17,8 @@ use covey_protocol::{Parameters, Profile, RoadMap};
 use thiserror::Error;
 
 use crate::measure::recording::ArmHeader;
+use covey_parameters::nearest;
+
 use crate::prepared::Prepared;
 use crate::stack::SenderRules;
 
@@ -446,10 +448,16 @@ impl Arms {
         };
         let strategy = self.get(base).ok_or_else(|| {
             let known: Vec<&str> = self.iter().map(|s| s.name).collect();
-            let problem = format!(
-                "unknown; expected one of {} (`covey arms` explains them)",
-                known.join(", ")
-            );
+            let problem = match nearest(base, known.iter().copied()) {
+                Some(meant) => {
+                    let meant = self.get(meant).map_or_else(String::new, Strategy::pattern);
+                    format!("unknown: did you mean `{meant}`? (`covey arms` lists them)")
+                }
+                None => format!(
+                    "unknown; expected one of {} (`covey arms` explains them)",
+                    known.join(", ")
+                ),
+            };
             ArmError::new(name, problem)
         })?;
         match (strategy.has_allowance(), allowance) {

@@ -101,7 +101,7 @@ impl SumoConfig {
             )
         })?;
         config.inputs.push(config.net.clone());
-        config.look_through_net()?;
+        config.look_through_net();
         config.look_through()?;
         // Further inputs by other options (weights, loaded states, ...): whatever names a file.
         for (_, value) in &config.options {
@@ -198,16 +198,15 @@ impl SumoConfig {
     }
 
     /// Finds out whether signal programs of the net name outputs.
-    fn look_through_net(&mut self) -> Result<(), SumoError> {
+    fn look_through_net(&mut self) {
         let mut outputs = false;
-        visit_elements(&self.net, |tag| {
+        // A net that cannot be read is told by whoever needs its roads.
+        let _ = visit_elements(&self.net, |tag| {
             outputs |= tag.name().as_ref() == "param" && output_of(tag).is_some();
-        })
-        .map_err(SumoError::Scenario)?;
+        });
         if outputs {
             self.naming_outputs.insert(self.net.clone());
         }
-        Ok(())
     }
 
     /// Finds types, polygons, outputs and included files in all route and additional files.
