@@ -127,7 +127,7 @@ pub fn span(path: &Path, network: &Network) -> Result<Option<(f64, f64)>, FcdErr
         if !frame.vehicles.is_empty() {
             span = Some((span.map_or(at, |(first, _)| first), at));
         }
-        at += STEP_US as i64;
+        at += STEP_US;
     }
     let begin = source.begin_us.unwrap_or(0);
     let seconds = |us: i64| (begin + us) as f64 / 1e6;
