@@ -218,6 +218,11 @@ fn a_sumo_scenario_is_a_scenario() {
         .expect("covey starts");
     assert!(calibrated.status.success(), "{calibrated:?}");
     assert!(String::from_utf8_lossy(&calibrated.stdout).contains("margin_m"));
+    sweeps(&directory);
+}
+
+/// Plans of the scenario file and of the configuration itself.
+fn sweeps(directory: &Directory) {
     for (name, subject) in [
         ("a", "scenario = \"scenario.toml\""),
         (

@@ -169,15 +169,20 @@ fn results_are_never_displaced_and_only_what_is_missing_is_computed() {
             "{table}"
         );
     }
+}
 
-    // A damaged result is computed again.
-    with(&two, &seeds);
+#[test]
+fn a_damaged_result_is_computed_again() {
+    let directory = Directory::new("damaged");
+    let (scenario, out) = (toy(&directory), directory.path("out"));
+    covey(&run_arguments(&scenario, &out), "").done();
+    let told = summary(&out);
     for file in walk(&Path::new(&out).join("seeds")) {
         if file.extension().is_some_and(|end| end == "zst") {
             std::fs::write(&file, b"half a file").expect("damage");
         }
     }
-    with(&two, &seeds);
+    covey(&run_arguments(&scenario, &out), "").done();
     assert_eq!(summary(&out), told);
 }
 

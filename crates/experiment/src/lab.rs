@@ -102,7 +102,7 @@ impl Work<'_> {
                     found.is_some_and(|found| found.arms.iter().any(|there| there.arm == name))
                 };
                 let lacking = world.arms.iter().filter(|arm| !there(arm));
-                lacking.cloned().collect()
+                lacking.copied().collect()
             };
             if !arms.is_empty() {
                 missing.push(Task { job, arms });
