@@ -26,6 +26,14 @@ pub enum Purpose {
     Shadowing = 0x300,
     /// A pair's blockage for one episode: unordered pair, the episode's first step.
     Blockage = 0x400,
+    /// Whether a receiver decodes a block's control message and data: (sender, receiver), message and block, message class.
+    Block = 0x500,
+    /// Which resource a station takes: (station, block), time, message class.
+    Resource = 0x600,
+    /// For how many messages it takes it: (station, block), time, message class.
+    Uses = 0x700,
+    /// Whether it keeps it then: (station, block), time, message class.
+    Keep = 0x800,
 
     /// Whether a vehicle is equipped: vehicle.
     Equipment = 0x1_0100,
@@ -57,7 +65,7 @@ mod tests {
     use super::*;
 
     /// Every purpose with its number, as stored results have it.
-    const NUMBERS: [(Purpose, u32); 14] = [
+    const NUMBERS: [(Purpose, u32); 18] = [
         (Purpose::Kind, 1),
         (Purpose::SpeedFactor, 2),
         (Purpose::Place, 3),
@@ -67,6 +75,10 @@ mod tests {
         (Purpose::Thinning, 0x200),
         (Purpose::Shadowing, 0x300),
         (Purpose::Blockage, 0x400),
+        (Purpose::Block, 0x500),
+        (Purpose::Resource, 0x600),
+        (Purpose::Uses, 0x700),
+        (Purpose::Keep, 0x800),
         (Purpose::Equipment, 0x1_0100),
         (Purpose::Choice, 0x1_0200),
         (Purpose::OwnPosition, 0x1_0300),
@@ -86,11 +98,15 @@ mod tests {
             Purpose::Thinning => 6,
             Purpose::Shadowing => 7,
             Purpose::Blockage => 8,
-            Purpose::Equipment => 9,
-            Purpose::Choice => 10,
-            Purpose::OwnPosition => 11,
-            Purpose::SensedPosition => 12,
-            Purpose::Conduct => 13,
+            Purpose::Block => 9,
+            Purpose::Resource => 10,
+            Purpose::Uses => 11,
+            Purpose::Keep => 12,
+            Purpose::Equipment => 13,
+            Purpose::Choice => 14,
+            Purpose::OwnPosition => 15,
+            Purpose::SensedPosition => 16,
+            Purpose::Conduct => 17,
         }
     }
 

@@ -33,11 +33,16 @@
 //! ```
 
 mod fading;
+pub mod highway;
 mod link;
 mod load;
 mod parameters;
+mod pool;
 mod reception;
+mod scheduling;
+pub mod sidelink;
 mod tables;
+mod transport;
 
 pub use fading::{FadingDraws, LinkGeometry, PairFading};
 pub use link::{Blockage, Channel, LinkState, MeanLink};
@@ -46,4 +51,6 @@ pub use parameters::{
     BlockErrorCurve, BusyRatio, ChannelParameters, CollisionLaw, CollisionTable, LinkKind,
     ParameterError, UnknownName,
 };
+pub use pool::{CustomPool, Pool, PoolChoice, PoolPreset};
 pub use reception::{CollisionRow, LANES, LaneReception, LaneRow, Number, PairLink, Reception};
+pub use scheduling::{ChannelModel, CongestionControl, Reservation, SidelinkParameters};

@@ -196,17 +196,7 @@ impl Channel {
             BlockErrorCurve::UrbanLosMcs7 => tables::URBAN_LOS_MCS7_350B,
             BlockErrorCurve::CrossingNlosMcs7 => tables::CROSSING_NLOS_MCS7_350B,
         };
-        let last = points[points.len() - 1];
-        if snr_db >= last.0 {
-            return last.1;
-        }
-        match points.partition_point(|(snr, _)| *snr <= snr_db) {
-            0 => 1.0,
-            after => {
-                let ((x0, y0), (x1, y1)) = (points[after - 1], points[after]);
-                y0 + (y1 - y0) * (snr_db - x0) / (x1 - x0)
-            }
-        }
+        tables::interpolate(points, snr_db)
     }
 
     /// The link over `distance_m` with this loss in all: block errors, and nothing beyond range or

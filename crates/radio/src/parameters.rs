@@ -7,6 +7,8 @@ use covey_parameters::{Choice, Field, Key, Kind, Parameter, Value, Visit, choice
 
 pub use covey_parameters::OutOfRange as ParameterError;
 
+use crate::scheduling::{ChannelModel, SidelinkParameters};
+
 choices! {
     /// The three link states of TR 37.885 clause 6.2.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -258,6 +260,10 @@ parameters! {
         /// What a tile carries: 2 subchannels x 1000 subframes x 121 B. In a scenario it is the protocol's
         /// `capacity_bytes_per_s`.
         capacity_bytes_per_s: f64 = 242_000.0, unit "B/s", range at_least(1.0).at_most(1e12), source "reading 11";
+        /// How the channel is modelled: by load, or event by event.
+        model: ChannelModel = ChannelModel::Load, source "letter (load level); docs/channel.md";
+        /// The scheduled sidelink of the model `sps`.
+        sidelink: SidelinkParameters = SidelinkParameters::default(), source "docs/channel.md";
         /// Whether a tile's carried bytes are held under its capacity in every window, beyond what thinning does on
         /// average.
         hard_cap: bool = true, source "letter, table I";

@@ -4,6 +4,22 @@
 //! Collision tables hold the loss in hundred-thousandths, a row per channel busy ratio
 //! (0 to 0.85 in steps of 0.05), a column per distance of [`DISTANCES_M`].
 
+/// A curve at `x`: 1 below it, its last value above.
+#[inline]
+pub(crate) fn interpolate(points: &[(f64, f64)], x: f64) -> f64 {
+    let last = points[points.len() - 1];
+    if x >= last.0 {
+        return last.1;
+    }
+    match points.partition_point(|(at, _)| *at <= x) {
+        0 => 1.0,
+        after => {
+            let ((x0, y0), (x1, y1)) = (points[after - 1], points[after]);
+            y0 + (y1 - y0) * (x - x0) / (x1 - x0)
+        }
+    }
+}
+
 /// Huawei R1-160284 ("DMRS enhancement of V2V", 3GPP RAN1), QPSK r = 0.5, 190 B, 280 km/h relative speed, as tabulated
 /// by González-Martín et al., "Analytical Models of the Performance of C-V2X Mode 4 Vehicular Communications", IEEE TVT
 /// 68(2), 2019 (arXiv:1807.06508), and used unchanged by OpenCV2X. The step at 20 dB is the source's.
@@ -39,6 +55,19 @@ pub(crate) const CROSSING_NLOS_MCS7_350B: &[(f64, f64)] = &[
     (2.5, 0.9744), (3.0, 0.9406), (3.5, 0.883), (4.0, 0.7902), (4.5, 0.6724), (5.0, 0.5342),
     (5.5, 0.3896), (6.0, 0.2558), (6.5, 0.1556), (7.0, 0.0828), (7.5, 0.0428), (8.0, 0.0204),
     (8.5, 0.0088), (9.0, 0.0038), (9.5, 0.0022), (10.0, 0.0008), (10.5, 0.0004), (11.0, 0.0),
+];
+
+/// Control message (SCI format 1), additive white noise, one antenna, 38 points from the NIST D2D model as OpenCV2X tabulates them (simulte,
+/// revision 51d6feb, `PhyPisaData.cc`).
+#[rustfmt::skip]
+pub(crate) const CONTROL: &[(f64, f64)] = &[
+    (-6.2, 1.0), (-6.0, 0.9883), (-5.8, 0.9784), (-5.6, 0.9721), (-5.4, 0.9631), (-5.2, 0.9517),
+    (-5.0, 0.9325), (-4.8, 0.9133), (-4.6, 0.8783), (-4.4, 0.849), (-4.2, 0.8048), (-4.0, 0.7565),
+    (-3.8, 0.6958), (-3.6, 0.6325), (-3.4, 0.5703), (-3.2, 0.5049), (-3.0, 0.4273), (-2.8, 0.3733),
+    (-2.6, 0.2989), (-2.4, 0.2437), (-2.2, 0.1932), (-2.0, 0.1467), (-1.8, 0.1126), (-1.6, 0.0785),
+    (-1.4, 0.0592), (-1.2, 0.0423), (-1.0, 0.0265), (-0.8, 0.0186), (-0.6, 0.011), (-0.4, 0.0072),
+    (-0.2, 0.0031), (0.0, 0.0026), (0.2, 0.0011), (0.4, 0.0008), (0.6, 0.0003), (0.8, 0.0002),
+    (1.0, 0.0001), (1.2, 0.0),
 ];
 
 /// Distances of the collision tables' columns, in metres.
