@@ -5,6 +5,7 @@ fn main() {
     options.measure_s = args.first().copied().unwrap_or(5.0);
     options.speed_m_per_s = args.get(1).copied().unwrap_or(70.0) / 3.6;
     options.keep_probability = args.get(2).copied().unwrap_or(0.0);
+    options.ring = args.get(3).is_some();
     for p in published() {
         let t = std::time::Instant::now();
         let m = run(&p, &options).unwrap();

@@ -3,8 +3,9 @@
 //!
 //! The published setting: one straight line of vehicles, WINNER+ B1 in line of sight at 5.91 GHz with antennas at 1.5 m, shadowing of
 //! 3 dB, no antenna gains, noise of -95 dBm over 10 MHz, nothing decoded or sensed below -90.5 dBm, 190 B in one subchannel.
-//! What it leaves open is chosen here and is no part of a fit: the line is closed to a ring, so that it has no ends; half of the vehicles
-//! drive each way; shadowing of a pair changes over 25 m (TR 36.885, freeway).
+//! Resources of every reservation that is sensed are excluded, as in its model (eq. 29), and then by steps of 3 dB fewer.
+//! What it leaves open is chosen here: the line is 4 km long and has ends, near which there is less interference, unless it is closed to
+//! a ring; half of the vehicles drive each way with 70 km/h; shadowing of a pair changes over 25 m (TR 36.885, freeway).
 
 use std::f64::consts::FRAC_PI_2;
 
@@ -20,12 +21,14 @@ use crate::{
 /// 71d4c25; numbers only.
 const PUBLISHED: &str = include_str!("../data/gonzalez-martin-2019.csv");
 
-/// Length of the ring, in metres.
-const RING_M: f64 = 4_000.0;
+/// Length of the road, in metres.
+const ROAD_M: f64 = 4_000.0;
 /// Interferers farther away are left out, as in the source.
 const REACH_M: f64 = 1_000.0;
 /// Power below which nothing is decoded or sensed, in dBm; also the threshold of the busy ratio here.
 const SENSING_DBM: f64 = -90.5;
+/// The lowest threshold that there is for reservations: all are looked at first.
+const RESERVATIONS_DBM: f64 = -128.0;
 /// Distance over which shadowing changes, in metres.
 const DECORRELATION_M: f64 = 25.0;
 /// Slots from one update of places and powers to the next.
@@ -96,10 +99,12 @@ pub fn published() -> Vec<Published> {
 pub struct Options {
     /// Chance to keep a resource.
     pub keep_probability: f64,
-    /// Seconds before measuring, and seconds measured.
+    /// Seconds before measuring.
     pub warmup_s: f64,
     /// Seconds measured.
     pub measure_s: f64,
+    /// The road has no ends.
+    pub ring: bool,
     /// Speed of the vehicles, half of them each way, in m/s.
     pub speed_m_per_s: f64,
     /// What all draws begin with.
@@ -107,12 +112,13 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// Nothing is kept, as in the studies of the same group; 70 km/h.
+    /// Nothing is kept, as in the studies of the same group; a line with ends; 70 km/h.
     fn default() -> Self {
         Self {
             keep_probability: 0.0,
             warmup_s: 3.0,
             measure_s: 10.0,
+            ring: false,
             speed_m_per_s: 70.0 / 3.6,
             seed: 1,
         }
@@ -162,6 +168,7 @@ fn channel(setting: &Published, options: &Options) -> Result<Channel, ParameterE
             }),
             keep_probability: options.keep_probability,
             busy_threshold_dbm: SENSING_DBM,
+            rsrp_threshold_dbm: RESERVATIONS_DBM,
             ..SidelinkParameters::default()
         },
         ..ChannelParameters::default()
@@ -181,8 +188,9 @@ fn path_loss_db(distance_m: f64) -> f64 {
     modelled.max(free)
 }
 
-/// The ring and who receives whom.
-struct Ring {
+/// The road and who receives whom.
+struct Road {
+    ring: bool,
     places_m: Vec<f64>,
     speeds: Vec<f64>,
     ids: Vec<u32>,
@@ -195,15 +203,16 @@ struct Ring {
     draws: Vec<Draws>,
 }
 
-impl Ring {
+impl Road {
     fn new(setting: &Published, options: &Options) -> Self {
-        let count = (setting.vehicles_per_m * RING_M).round() as u32;
+        let count = (setting.vehicles_per_m * ROAD_M).round() as u32;
         let draws = Draws::new(options.seed, Purpose::Place, 0, 0);
-        let spacing = RING_M / f64::from(count);
+        let spacing = ROAD_M / f64::from(count);
         let place = |at| (f64::from(at) + draws.at(at, 0).uniform()) * spacing;
         let way = |at: u32| if draws.at(at, 1).bits() & 1 == 0 { 1.0 } else { -1.0 };
         let steps = (2.0 * options.speed_m_per_s * (options.warmup_s + options.measure_s) / DECORRELATION_M) as u64;
         Self {
+            ring: options.ring,
             places_m: (0..count).map(place).collect(),
             speeds: (0..count).map(|at| way(at) * options.speed_m_per_s).collect(),
             ids: (0..count).collect(),
@@ -216,16 +225,16 @@ impl Ring {
         }
     }
 
-    /// Where a vehicle is, and how far two are apart.
+    /// How far two vehicles are apart.
     fn distance_m(&self, a: usize, b: usize) -> f64 {
         let apart = (self.places_m[a] - self.places_m[b]).abs();
-        apart.min(RING_M - apart)
+        if self.ring { apart.min(ROAD_M - apart) } else { apart }
     }
 
-    /// Moves everyone for a time, which ends `elapsed_s` after the beginning, and finds who receives whom.
+    /// Moves everyone for a time (who leaves at one end comes in at the other), which ends `elapsed_s` after the beginning, and finds who receives whom.
     fn advance(&mut self, seconds: f64, elapsed_s: f64) {
         for (place, speed) in self.places_m.iter_mut().zip(&self.speeds) {
-            *place = (*place + speed * seconds).rem_euclid(RING_M);
+            *place = (*place + speed * seconds).rem_euclid(ROAD_M);
         }
         self.begin.clear();
         self.begin.push(0);
@@ -277,8 +286,8 @@ struct Counts {
 }
 
 impl Counts {
-    fn note(&mut self, ring: &Ring, arrived: &[Arrival]) {
-        let mut heard = vec![false; ring.ids.len()];
+    fn note(&mut self, road: &Road, arrived: &[Arrival]) {
+        let mut heard = vec![false; road.ids.len()];
         for same in arrived.chunk_by(|a, b| a.slot == b.slot) {
             for arrival in same {
                 for &receiver in &arrival.receivers {
@@ -287,7 +296,7 @@ impl Counts {
                 let sender = arrival.station as usize;
                 for (receiver, heard) in heard.iter_mut().enumerate() {
                     let delivered = std::mem::take(heard);
-                    let at = (ring.distance_m(sender, receiver) / SPACING_M).round() as usize;
+                    let at = (road.distance_m(sender, receiver) / SPACING_M).round() as usize;
                     if receiver == sender || at >= DISTANCES {
                         continue;
                     }
@@ -296,7 +305,7 @@ impl Counts {
                     self.both[1] += 1;
                 }
                 let sends = |other: &&Arrival| {
-                    let far = ring.distance_m(sender, other.station as usize) / SPACING_M;
+                    let far = road.distance_m(sender, other.station as usize) / SPACING_M;
                     other.station != arrival.station && (far.round() as usize) < DISTANCES
                 };
                 self.both[0] += same.iter().filter(sends).count() as u64;
@@ -312,8 +321,8 @@ impl Counts {
 pub fn run(setting: &Published, options: &Options) -> Result<Measured, ParameterError> {
     let channel = channel(setting, options)?;
     let mut sidelink = Sidelink::new(&channel, options.seed)?;
-    let mut ring = Ring::new(setting, options);
-    let stations = ring.ids.len();
+    let mut road = Road::new(setting, options);
+    let stations = road.ids.len();
     sidelink.resize(stations);
     let period = 1_000 / u64::from(setting.rate_hz.max(1));
     let phases = Draws::new(options.seed, Purpose::Place, 1, 0);
@@ -328,14 +337,14 @@ pub fn run(setting: &Published, options: &Options) -> Result<Measured, Parameter
     for slot in 0..end {
         if slot.is_multiple_of(UPDATE) {
             if slot >= begin {
-                counts.note(&ring, &arrived);
+                counts.note(&road, &arrived);
                 let busy = (0..stations as u32).map(|station| sidelink.busy_ratio(station));
                 counts.busy[0] += busy.sum::<f64>();
                 counts.busy[1] += stations as f64;
             }
             arrived.clear();
             let seconds = if slot == 0 { 0.0 } else { UPDATE as f64 / 1e3 };
-            ring.advance(seconds, slot as f64 / 1e3);
+            road.advance(seconds, slot as f64 / 1e3);
         }
         for &station in &by_phase[(slot % period) as usize] {
             let message = Message {
@@ -349,9 +358,9 @@ pub fn run(setting: &Published, options: &Options) -> Result<Measured, Parameter
                 address: slot as u32,
                 priority: 5,
             };
-            sidelink.offer(&message, &ring.reach());
+            sidelink.offer(&message, &road.reach());
         }
-        sidelink.run(slot + 1, &ring.reach(), &mut arrived);
+        sidelink.run(slot + 1, &road.reach(), &mut arrived);
     }
     Ok(Measured {
         cbr: counts.busy[0] / counts.busy[1].max(1.0),
