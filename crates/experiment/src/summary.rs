@@ -174,6 +174,15 @@ pub struct ArmSummary {
     /// Load of everything, beacons included.
     #[serde(default)]
     pub busy: Average,
+    /// Busy ratio as participants measure it; absent where the channel is modelled by load.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cbr: Option<Average>,
+    /// Share of the channel's resources that cooperative messages take; absent likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load_resources: Option<Average>,
+    /// Seconds from offer to arrival; absent likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_s: Option<Average>,
     /// Changes of the contributor set per (tile, cycle) with a host.
     #[serde(default)]
     pub churn: Average,

@@ -49,6 +49,15 @@ pub struct PairFading {
     shadowing: f32,
     /// The blockage episode under way, and its draw in standard deviations.
     episode: Option<(Blockage, f32)>,
+    /// All that the last update lost, in dB.
+    loss_db: f32,
+}
+
+impl PairFading {
+    /// Path loss, shadowing and blockage at the last update, in dB.
+    pub fn loss_db(&self) -> f64 {
+        f64::from(self.loss_db)
+    }
 }
 
 impl Channel {
@@ -104,6 +113,7 @@ impl Channel {
             + self.parameters().shadowing_db(kind) * f64::from(fading.shadowing)
             + blockage_db;
         let link = self.link(distance_m, kind, loss_db);
+        fading.loss_db = loss_db as f32;
         fading.last = Some((*geometry, link));
         link
     }

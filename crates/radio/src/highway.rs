@@ -128,7 +128,7 @@ impl Default for Options {
 /// What came of a setting.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measured {
-    /// Busy ratio with the threshold of -90.5 dBm.
+    /// Busy ratio with the threshold of -90.5 dBm, of vehicles that no end of the road is within reach of.
     pub cbr: f64,
     /// Delivery over the published distances.
     pub pdr: Vec<f64>,
@@ -223,6 +223,11 @@ impl Road {
             mean_dbm: (0..=(REACH_M as u32)).map(|m| setting.tx_dbm - path_loss_db(f64::from(m))).collect(),
             draws: (0..steps + 3).map(|step| Draws::new(options.seed, Purpose::Shadowing, 0, step)).collect(),
         }
+    }
+
+    /// No end of the road is within reach: the source's busy ratio is that of a road without ends.
+    fn is_inside(&self, at: usize) -> bool {
+        self.ring || (REACH_M..ROAD_M - REACH_M).contains(&self.places_m[at])
     }
 
     /// How far two vehicles are apart.
@@ -338,9 +343,10 @@ pub fn run(setting: &Published, options: &Options) -> Result<Measured, Parameter
         if slot.is_multiple_of(UPDATE) {
             if slot >= begin {
                 counts.note(&road, &arrived);
-                let busy = (0..stations as u32).map(|station| sidelink.busy_ratio(station));
-                counts.busy[0] += busy.sum::<f64>();
-                counts.busy[1] += stations as f64;
+                for station in (0..stations as u32).filter(|&station| road.is_inside(station as usize)) {
+                    counts.busy[0] += sidelink.busy_ratio(station);
+                    counts.busy[1] += 1.0;
+                }
             }
             arrived.clear();
             let seconds = if slot == 0 { 0.0 } else { UPDATE as f64 / 1e3 };

@@ -216,6 +216,24 @@ impl Channel {
         )
     }
 
+    /// What is received over a loss in all, in mW.
+    #[inline]
+    pub fn received_mw(&self, loss_db: f64) -> f64 {
+        libm::exp((self.power_at_no_loss_dbm - loss_db) * (std::f64::consts::LN_10 / 10.0))
+    }
+
+    /// What is received on average, in mW: over shadowing, and for NLOSv with the mean blockage of case 3.
+    pub fn mean_received_mw(&self, distance_m: f64, kind: LinkKind) -> f64 {
+        let blockage = match kind {
+            LinkKind::NlosV => self.mean_blockage_db(distance_m, Blockage::Partial),
+            LinkKind::Los | LinkKind::Nlos => 0.0,
+        };
+        // The mean of what is normal in dB lies above the power at the mean.
+        let deviation = self.parameters.shadowing_db(kind) * (std::f64::consts::LN_10 / 10.0);
+        let loss_db = self.path_loss_db(distance_m, kind) + blockage;
+        self.received_mw(loss_db) * libm::exp(0.5 * deviation * deviation)
+    }
+
     fn in_range(&self, distance_m: f64, kind: LinkKind) -> bool {
         distance_m <= self.parameters.range_m(kind)
     }

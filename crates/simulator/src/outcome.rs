@@ -153,6 +153,14 @@ pub struct Outcome {
     pub beacon_load: Mean,
     /// All bytes over capacity, weighted as `load`.
     pub busy: Mean,
+    /// Subchannels that cooperative messages take, over all of a cycle, weighted as `load`: where slots are simulated.
+    pub load_resources: Mean,
+    /// Busy ratio as participants measure it, by participant and cycle: where slots are simulated.
+    pub cbr: Mean,
+    /// Share of the channel that a participant itself takes over a second, likewise.
+    pub channel_occupancy: Mean,
+    /// Seconds from offer to arrival of messages, likewise.
+    pub latency: Mean,
     /// (tile, cycle) whose whole load passes capacity.
     pub overloaded: u64,
     /// The congestion price, by (tile, cycle) with a host, weighted as `load`.

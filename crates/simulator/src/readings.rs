@@ -1,7 +1,7 @@
 //! The readings that only the evaluation needs: what participants sense, what is relevant, what messages weigh.
 
 use covey_parameters::{choices, choices_by_name, parameters};
-use covey_radio::ChannelParameters;
+use covey_radio::{ChannelModel, ChannelParameters};
 use covey_world::paths::{ReactionDeadline, RelativeSpeed, RelevanceParameters, RelevanceRule};
 use covey_world::sight::{CellRule, ObjectRule, SensorHeight, SightOptions};
 use serde::{Deserialize, Serialize};
@@ -58,6 +58,11 @@ impl Sensing {
             .range_los_m
             .max(channel.range_nlosv_m)
             .max(channel.range_nlos_m);
+        // Slot by slot, links that do not deliver interfere.
+        let reaches = |range_m| match channel.model {
+            ChannelModel::Load => range_m,
+            ChannelModel::Sps => longest,
+        };
         SightOptions {
             range: self.range_m,
             sensor: match self.above_ground_m {
@@ -75,8 +80,8 @@ impl Sensing {
             },
             cell_height: self.cell_height_m,
             link_range: longest,
-            vehicle_link_range: channel.range_nlosv_m,
-            building_link_range: channel.range_nlos_m,
+            vehicle_link_range: reaches(channel.range_nlosv_m),
+            building_link_range: reaches(channel.range_nlos_m),
         }
     }
 }

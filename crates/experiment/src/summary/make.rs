@@ -183,6 +183,7 @@ impl ArmSummary {
         };
         let part = |of: fn(&Outcome) -> Share| mean(of).or(if hosted { None } else { Some(0.0) });
         let average = |of: fn(&Outcome) -> Share| Average { mean: mean(of) };
+        let scheduled = |of: fn(&Outcome) -> Share| mean(of).map(|mean| Average { mean: Some(mean) });
         let counts = |pair: &[u64; 2]| Share {
             part: pair[0] as f64,
             whole: pair[1] as f64,
@@ -203,6 +204,9 @@ impl ArmSummary {
             beacon_load: average(|o| share(&o.beacon_load)),
             beacon_occupancy: Some(stats::pooled(&shares(|o| share(&o.beacon_load))).into()),
             busy: average(|o| share(&o.busy)),
+            cbr: scheduled(|o| share(&o.cbr)),
+            load_resources: scheduled(|o| share(&o.load_resources)),
+            latency_s: scheduled(|o| share(&o.latency)),
             churn: Average {
                 mean: part(|o| share(&o.churn)),
             },

@@ -126,6 +126,15 @@ fn run(shared: &SharedOutcome, o: &Outcome) -> Row {
     row.integer("participants", shared.participants);
     row.integer("tiles", shared.tiles);
     row.number("speed_m_per_s", shared.speed.value());
+    // Null where the channel is modelled by load.
+    for (name, mean) in [
+        ("load_resources", &o.load_resources),
+        ("cbr", &o.cbr),
+        ("channel_occupancy", &o.channel_occupancy),
+        ("latency_s", &o.latency),
+    ] {
+        row.number(name, Mean::value(mean));
+    }
     row
 }
 

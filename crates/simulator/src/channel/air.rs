@@ -4,9 +4,11 @@ use covey_draws::{Draws, Purpose};
 use covey_radio::{CollisionRow, LoadMeter, Offer, Reception};
 
 use crate::ids::{Slot, TileNumber};
-use crate::outcome::Traffic;
+use crate::outcome::{Mean, Traffic};
 use crate::prepared::{Prepared, STEP_S};
 use crate::world::World;
+
+use super::scheduled::{Arrived, Scheduled, Ticket};
 
 /// Message classes on the air, in the order of their statistics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,16 +44,30 @@ pub(crate) struct Parcel {
     pub(crate) bytes: u32,
     /// Bytes of a beacon that are there because of its digest.
     pub(crate) digest: u32,
+    /// Steps until its sender may have another of its class, for reports.
+    pub(crate) period: u32,
 }
 
 impl Parcel {
-    /// A message that is no beacon.
-    pub(crate) fn new(sender: Slot, class: Class, bytes: u32) -> Self {
+    /// A report whose sender may have another after so many steps.
+    pub(crate) fn report(sender: Slot, bytes: u32, period: u32) -> Self {
         Self {
             sender,
-            class,
+            class: Class::Report,
             bytes,
             digest: 0,
+            period,
+        }
+    }
+
+    /// A broadcast.
+    pub(crate) fn broadcast(sender: Slot, bytes: u32) -> Self {
+        Self {
+            sender,
+            class: Class::Broadcast,
+            bytes,
+            digest: 0,
+            period: 0,
         }
     }
 }
@@ -84,6 +100,8 @@ pub(crate) struct Booked {
     pub(crate) digests: u64,
     pub(crate) reports: u64,
     pub(crate) broadcasts: u64,
+    /// Subchannels that plain beacons would not take, where slots are simulated.
+    pub(crate) resources: u64,
 }
 
 impl Booked {
@@ -96,6 +114,7 @@ impl Booked {
         self.digests += other.digests;
         self.reports += other.reports;
         self.broadcasts += other.broadcasts;
+        self.resources += other.resources;
     }
 }
 
@@ -117,10 +136,12 @@ pub(crate) struct Air {
     hits: Vec<bool>,
     /// Carried reports and broadcasts, where someone records.
     pub(crate) log: Option<Vec<Carried>>,
+    /// The pool, where slots are simulated.
+    scheduled: Option<Box<Scheduled>>,
 }
 
 impl Air {
-    pub(crate) fn new(prepared: &Prepared) -> Self {
+    pub(crate) fn new(prepared: &Prepared, seed: u64) -> Self {
         let steps = prepared.timeline.cycle as usize;
         let tiles = prepared.tiles.len();
         Self {
@@ -136,6 +157,20 @@ impl Air {
             units: Vec::new(),
             hits: Vec::new(),
             log: None,
+            scheduled: Scheduled::new(prepared, seed).map(Box::new),
+        }
+    }
+
+    /// The pool, where slots are simulated.
+    pub(crate) fn scheduled(&self) -> Option<&Scheduled> {
+        self.scheduled.as_deref()
+    }
+
+    /// What is counted over a window begins anew.
+    pub(crate) fn begin_counting(&mut self) {
+        self.traffic = Default::default();
+        if let Some(scheduled) = &mut self.scheduled {
+            scheduled.latency = Mean::default();
         }
     }
 
@@ -194,13 +229,14 @@ impl Air {
         sum
     }
 
-    /// Offers a message to the channel; `thinning` are the draws of its class.
-    pub(crate) fn offer(&mut self, world: &World<'_>, thinning: &Draws, parcel: Parcel) {
+    /// Offers a message to the channel; `thinning` are the draws of its class. Gives what it is known by where it takes its time.
+    pub(crate) fn offer(&mut self, world: &World<'_>, thinning: &Draws, parcel: Parcel) -> Ticket {
         let Parcel {
             sender,
             class,
             bytes,
             digest,
+            ..
         } = parcel;
         let tile = world.tile(sender);
         let id = world.road.id(sender);
@@ -222,6 +258,81 @@ impl Air {
             bytes,
             unit: thinning.at(id, id).unit(),
         });
+        let Some(scheduled) = &mut self.scheduled else {
+            return Ticket::default();
+        };
+        let mandatory = match class {
+            Class::Beacon => bytes - digest,
+            Class::Report | Class::Broadcast => 0,
+        };
+        booked.resources += scheduled.resources(bytes, mandatory);
+        scheduled.offer(world.step(), parcel)
+    }
+
+    /// Lets the slots before this step pass, where slots are simulated, and counts what arrived.
+    pub(crate) fn advance(&mut self, world: &World<'_>) {
+        let Some(scheduled) = &mut self.scheduled else {
+            return;
+        };
+        scheduled.advance(world);
+        for arrived in &scheduled.arrived {
+            let in_range = world.links.range(arrived.parcel.sender).len() as u64;
+            let delivered = arrived.receivers.len() as u64;
+            let traffic = &mut self.traffic[arrived.parcel.class as usize];
+            traffic.messages += 1;
+            traffic.bytes += u64::from(arrived.parcel.bytes);
+            // Somebody may have come into range since the pair was last looked at.
+            traffic.in_range += in_range.max(delivered);
+            traffic.delivered += delivered;
+            traffic.lost += in_range.saturating_sub(delivered);
+            if let Some(log) = &mut self.log {
+                log.push(Carried {
+                    sender: arrived.parcel.sender,
+                    class: arrived.parcel.class,
+                    receivers: arrived.receivers.clone(),
+                });
+            }
+        }
+    }
+
+    /// Hands over the messages of this step, where slots are simulated.
+    pub(crate) fn hand_over(&mut self, world: &World<'_>) {
+        let Some(scheduled) = &mut self.scheduled else {
+            return;
+        };
+        scheduled.hand_over(world);
+        for parcel in &scheduled.refused {
+            let in_range = world.links.range(parcel.sender).len() as u64;
+            let traffic = &mut self.traffic[parcel.class as usize];
+            traffic.messages += 1;
+            traffic.bytes += u64::from(parcel.bytes);
+            traffic.in_range += in_range;
+            traffic.thinned += in_range;
+        }
+    }
+
+    /// What arrived in this step of one class, in order.
+    pub(crate) fn take_arrived(&mut self, class: Class) -> Vec<Arrived> {
+        let Some(scheduled) = &mut self.scheduled else {
+            return Vec::new();
+        };
+        let (taken, left) = std::mem::take(&mut scheduled.arrived)
+            .into_iter()
+            .partition(|arrived| arrived.parcel.class == class);
+        scheduled.arrived = left;
+        taken
+    }
+
+    /// Seconds that messages took to arrive, where slots are simulated.
+    pub(crate) fn latency(&self) -> Mean {
+        self.scheduled()
+            .map_or_else(Mean::default, |scheduled| scheduled.latency)
+    }
+
+    /// The share of a cycle's subchannels that a tile's messages took beyond plain beacons, where slots are simulated.
+    pub(crate) fn share_of_resources(&self, world: &World<'_>, booked: &Booked) -> Option<f64> {
+        let scheduled = self.scheduled()?;
+        Some(booked.resources as f64 / scheduled.cycle_resources(world))
     }
 
     /// Forgets the offers that were dealt with.
@@ -231,6 +342,10 @@ impl Air {
 
     /// Decides which of the offers are carried, in their order.
     pub(crate) fn carry(&mut self) {
+        if self.scheduled.is_some() {
+            self.carried.clear();
+            return;
+        }
         self.meter.carry(&self.offers, &mut self.carried);
     }
 

@@ -83,7 +83,19 @@ impl BeaconHistory {
 
     /// Notes who heard a beacon; receivers ascend.
     pub(crate) fn push(&mut self, sender: Slot, stamp: Stamp, receivers: &[Slot], masks: &[u16]) {
-        if let Some(interval) = self.intervals.front_mut() {
+        self.push_late(0, sender, stamp, receivers, masks);
+    }
+
+    /// Notes who heard a beacon that was made so many intervals ago.
+    pub(crate) fn push_late(
+        &mut self,
+        ago: usize,
+        sender: Slot,
+        stamp: Stamp,
+        receivers: &[Slot],
+        masks: &[u16],
+    ) {
+        if let Some(interval) = self.intervals.get_mut(ago) {
             if interval.rows.len() <= sender.index() {
                 interval.rows.resize(sender.index() + 1, Row::default());
             }

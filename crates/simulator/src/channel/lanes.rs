@@ -5,7 +5,8 @@ use covey_radio::{LANES, LaneReception, LaneRow};
 
 use super::air::Air;
 use super::heard::BeaconHistory;
-use crate::ids::{Lane, Slot};
+use super::scheduled::Arrived;
+use crate::ids::{Lane, Slot, Step};
 use crate::outcome::{DISTANCE_BIN_M, DISTANCE_BINS, Mean};
 use crate::prepared::STEP_S;
 use crate::world::{Stamp, World};
@@ -69,8 +70,8 @@ pub(crate) struct BeaconLanes {
     listening: Vec<[f32; LANES]>,
     /// Lanes in which a place hosts.
     pub(crate) hosts: Vec<u16>,
-    /// Beacons that hosts heard in this step, by lane: host and sender.
-    pub(crate) heard_by_hosts: Vec<Vec<(Slot, Slot)>>,
+    /// Beacons that hosts heard in this step, by lane: host, sender, and when it was made.
+    pub(crate) heard_by_hosts: Vec<Vec<(Slot, Slot, Step)>>,
     pub(crate) statistics: Vec<BeaconStatistics>,
     units: Vec<f32>,
     hits: Vec<u16>,
@@ -146,11 +147,35 @@ impl BeaconLanes {
             let mut hosts = bits & self.hosts[place.index()];
             while hosts != 0 {
                 let lane = hosts.trailing_zeros() as usize;
-                self.heard_by_hosts[lane].push((place, sender));
+                self.heard_by_hosts[lane].push((place, sender, world.step()));
                 hosts &= hosts - 1;
             }
         }
         self.heard.push(sender, stamp, places, &self.hits);
+    }
+
+    /// Notes who heard a beacon that took its time, in the only lane.
+    pub(crate) fn arrive(&mut self, world: &World<'_>, arrived: &Arrived, measured: bool) {
+        let sender = arrived.parcel.sender;
+        let range = world.links.range(sender);
+        let places = &world.links.receivers[range];
+        let heard = |place: &Slot| u16::from(arrived.receivers.binary_search(place).is_ok());
+        self.hits.clear();
+        self.hits.extend(places.iter().map(heard));
+        let stamp = world.time.stamp(arrived.offered);
+        let one_in = u64::from(world.prepared.scenario.evaluation.sample_one_in);
+        if measured && world.agent(sender).mixed().is_multiple_of(one_in) {
+            self.note(world, sender, stamp);
+        }
+        for (&place, &hit) in places.iter().zip(&self.hits) {
+            if hit & self.hosts[place.index()] != 0 {
+                self.heard_by_hosts[0].push((place, sender, arrived.offered));
+            }
+        }
+        let interval = world.prepared.timeline.beacon;
+        let ago = world.step().0 / interval - arrived.offered.0 / interval;
+        self.heard
+            .push_late(ago as usize, sender, stamp, places, &self.hits);
     }
 
     /// Adds a sampled sender's beacon to the statistics.
@@ -168,7 +193,7 @@ impl BeaconLanes {
                     statistics.reception[bin][1] += 1;
                     let before = heard[lane];
                     if before > 0 {
-                        let gap = f64::from(stamp - before) * STEP_S;
+                        let gap = f64::from(stamp.saturating_sub(before)) * STEP_S;
                         statistics.gaps[bin].add(gap);
                     }
                 }

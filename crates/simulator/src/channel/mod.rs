@@ -4,11 +4,13 @@
 mod air;
 mod heard;
 mod lanes;
+mod scheduled;
 mod sizes;
 mod timing;
 
 pub(crate) use air::{Air, Carried, Class, Parcel};
 pub(crate) use heard::{BeaconHistory, Speaker, Told};
 pub(crate) use lanes::{BeaconLanes, BeaconStatistics};
+pub(crate) use scheduled::{Arrived, Ticket};
 pub(crate) use sizes::Sizes;
 pub(crate) use timing::{BeaconClock, DueBeacons, sensor_information_is_due};

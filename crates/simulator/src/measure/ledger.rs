@@ -89,6 +89,12 @@ impl Ledger {
         outcome.redundancy.sum += self.receptions as f64 / cycle_s;
         outcome.redundancy.count += participants as u64;
         self.receptions = 0;
+        if let Some(pool) = air.scheduled() {
+            for &slot in world.road.participants() {
+                outcome.cbr.add(pool.busy_ratio(slot));
+                outcome.channel_occupancy.add(pool.occupancy(slot));
+            }
+        }
         self.look_around(world, evaluation, knowledge);
     }
 
@@ -156,6 +162,9 @@ impl Ledger {
                 (&mut outcome.busy, booked.cooperative() + booked.beacons),
             ] {
                 mean.add_weighted(share(bytes), weight);
+            }
+            if let Some(taken) = air.share_of_resources(world, &booked) {
+                outcome.load_resources.add_weighted(taken, weight);
             }
             outcome.load_by_tile.add(load);
             outcome.overloaded += u64::from(busy > 1.0);
@@ -248,6 +257,7 @@ impl Ledger {
         statistics: &BeaconStatistics,
     ) -> (Outcome, Vec<CycleRow>) {
         self.outcome.traffic = air.traffic;
+        self.outcome.latency = air.latency();
         self.outcome.reception.clone_from(&statistics.reception);
         self.outcome.inter_reception.clone_from(&statistics.gaps);
         (self.outcome, self.rows)

@@ -206,8 +206,11 @@ impl Window {
 fn stack(arm: &Arm, seed: u64, prepared: &Prepared, paths: &Arc<dyn RoadMap>) -> Box<dyn Stack> {
     match &arm.strategy.behaviour {
         Behaviour::Silent | Behaviour::Oracle => Box::new(Silent),
-        Behaviour::Senders(rules) => Box::new(Senders::new(*rules)),
-        Behaviour::Omniscient => Box::new(Omniscient::new(arm.allowance.unwrap_or(0.0))),
+        Behaviour::Senders(rules) => Box::new(Senders::new(*rules, prepared)),
+        Behaviour::Omniscient => {
+            let allowance = arm.allowance.unwrap_or(0.0);
+            Box::new(Omniscient::new(allowance, prepared.timeline.cycle))
+        }
         Behaviour::Hosted(maker) => {
             let profile = arm.bare_profile(maker, seed, prepared);
             Box::new(Fleet::new(profile, prepared, paths))

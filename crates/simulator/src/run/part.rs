@@ -4,10 +4,10 @@
 use std::time::Instant as Clock;
 
 use covey_protocol::messages::Message;
-use covey_radio::LANES;
+use covey_radio::{ChannelModel, LANES};
 
 use crate::arms::{Arm, Behaviour};
-use crate::channel::{Air, BeaconClock, BeaconLanes, Class, DueBeacons, Parcel, Sizes, Told};
+use crate::channel::{Air, Arrived, BeaconClock, BeaconLanes, Class, DueBeacons, Parcel, Sizes, Told};
 use crate::ids::{Lane, Slot};
 use crate::measure::{
     CycleView, Evaluation, Knowledge, Ledger, Margins, Observer, PathCells, by_margin,
@@ -67,7 +67,7 @@ impl ArmRun {
             group: 0,
             lane: Lane(0),
             stack,
-            air: Air::new(prepared),
+            air: Air::new(prepared, seed),
             told: Told::new(memory),
             oracle: matches!(arm.strategy.behaviour, Behaviour::Oracle),
             ledger: Ledger::new(arm.to_string(), seed),
@@ -96,15 +96,20 @@ pub(crate) struct Part {
 impl Part {
     /// A part with these arms, whose groups and lanes are given anew.
     pub(super) fn new(prepared: &Prepared, mut arms: Vec<ArmRun>) -> Self {
+        // Slot by slot, no two arms' beacons arrive together.
+        let lanes = match prepared.channel.parameters().model {
+            ChannelModel::Load => LANES,
+            ChannelModel::Sps => 1,
+        };
         for (at, run) in arms.iter_mut().enumerate() {
-            run.group = at / LANES;
-            run.lane = Lane((at % LANES) as u8);
+            run.group = at / lanes;
+            run.lane = Lane((at % lanes) as u8);
         }
         Self {
             spoken: Spoken::default(),
             sizes: Sizes::new(prepared.scenario.sizes, &prepared.scenario.protocol),
             groups: arms
-                .chunks(LANES)
+                .chunks(lanes)
                 .map(|chunk| BeaconLanes::new(chunk.len()))
                 .collect(),
             arms,
@@ -129,12 +134,14 @@ impl Part {
         }
         if step.begins_window {
             for run in &mut self.arms {
-                run.air.traffic = Default::default();
+                run.air.begin_counting();
                 run.ledger.receptions = 0;
             }
         }
         self.begin(step, observer);
         let clock = Clock::now();
+        self.spoken.speak(step.world, step.beacons);
+        self.arrive(step, observer);
         self.beacons_and_reports(step, observer);
         self.timing.beacons_s += clock.elapsed().as_secs_f64();
         let clock = Clock::now();
@@ -147,6 +154,7 @@ impl Part {
             self.timing.metric_s += clock.elapsed().as_secs_f64();
         }
         for run in &mut self.arms {
+            run.air.hand_over(step.world);
             run.air.end();
             if let Some(log) = run.air.log.as_mut().filter(|_| decision) {
                 log.clear();
@@ -220,10 +228,28 @@ impl Part {
         });
     }
 
+    /// Lets the slots before this step pass, where slots are simulated: what was sent in them arrives.
+    fn arrive(&mut self, step: &PartStep<'_>, observer: &mut dyn Observer) {
+        let world = step.world;
+        self.each(step, observer, |stack, turn| {
+            turn.air.advance(world);
+            if !turn.is_scheduled() {
+                return;
+            }
+            for arrived in turn.air.take_arrived(Class::Beacon) {
+                turn.ledger.receptions += arrived.receivers.len() as u64;
+                turn.beacons.arrive(world, &arrived, step.measured);
+                if turn.observer.wants_deliveries() {
+                    tell_arrived(stack, turn, &arrived);
+                }
+            }
+            stack.arrive(turn);
+        });
+    }
+
     /// Offers all beacons and reports of the step, decides which are carried, and delivers the beacons.
     fn beacons_and_reports(&mut self, step: &PartStep<'_>, observer: &mut dyn Observer) {
         let (world, beacons) = (step.world, step.beacons);
-        self.spoken.speak(world, beacons);
         let thinning = Class::Beacon.thinning(world);
         self.each(step, observer, |stack, turn| {
             for (&sender, due) in beacons.senders.iter().zip(&beacons.due) {
@@ -241,12 +267,22 @@ impl Part {
                     class,
                     bytes,
                     digest,
+                    period: 0,
                 };
                 turn.air.offer(world, &thinning, parcel);
             }
             stack.report(turn);
             turn.air.carry();
         });
+        if self.is_scheduled() {
+            self.each(step, observer, |stack, turn| {
+                if turn.observer.wants_messages() {
+                    tell_messages(stack, turn, beacons);
+                }
+                stack.wait(turn);
+            });
+            return;
+        }
         self.deliver_beacons(step);
         if observer.wants_messages() {
             self.each(step, observer, |stack, turn| {
@@ -259,6 +295,11 @@ impl Part {
                 tell_delivered(stack, turn, senders);
             });
         }
+    }
+
+    /// Slots are simulated.
+    fn is_scheduled(&self) -> bool {
+        self.arms.iter().any(|run| run.air.scheduled().is_some())
     }
 
     /// Delivers the beacons of the step to all arms at once.
@@ -367,6 +408,18 @@ fn tell_messages(stack: &mut dyn Stack, turn: &mut Turn<'_>, beacons: &DueBeacon
         }
     }
     stack.tell_reports(turn);
+}
+
+/// Tells whoever watches who received a beacon that took its time.
+fn tell_arrived(stack: &mut dyn Stack, turn: &mut Turn<'_>, arrived: &Arrived) {
+    let sender = arrived.parcel.sender;
+    let beacon = match stack.parameters() {
+        Some(parameters) => turn.spoken.beacon(sender, arrived.offered, parameters),
+        None => turn.spoken.plain_beacon(sender, arrived.offered),
+    };
+    if let Some(beacon) = beacon {
+        turn.tell_delivered(&Message::Beacon(beacon), &arrived.receivers);
+    }
 }
 
 /// Tells whoever watches who received the beacons of this step.

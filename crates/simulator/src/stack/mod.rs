@@ -63,6 +63,11 @@ impl Turn<'_> {
             .message(self.number, world.now(), tile, message, bytes);
     }
 
+    /// Messages take their time: slots are simulated.
+    pub(crate) fn is_scheduled(&self) -> bool {
+        self.air.scheduled().is_some()
+    }
+
     /// Tells whoever watches who received a message.
     pub(crate) fn tell_delivered(&mut self, message: &Message, receivers: &[Slot]) {
         let world = self.stage.world;
@@ -110,6 +115,12 @@ pub(crate) trait Stack: std::fmt::Debug + Send {
 
     /// Beacons of this step are heard, and its reports delivered; `carried` goes with the reports one by one.
     fn deliver(&mut self, _turn: &mut Turn<'_>, _carried: &[bool]) {}
+
+    /// Messages of earlier steps arrive, where they take their time: before anything of this step is composed.
+    fn arrive(&mut self, _turn: &mut Turn<'_>) {}
+
+    /// The messages of this step are on their way.
+    fn wait(&mut self, _turn: &mut Turn<'_>) {}
 
     /// The step of decisions: whoever plans the next cycle does, and says so.
     fn decide(&mut self, _turn: &mut Turn<'_>) {}

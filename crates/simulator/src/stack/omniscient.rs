@@ -55,7 +55,7 @@ impl Stack for Omniscient {
 
     fn report(&mut self, turn: &mut Turn<'_>) {
         let (world, clock) = (turn.stage.world, turn.stage.clock);
-        self.reports.clear();
+        self.reports.clear(world);
         let thinning = Class::Report.thinning(world);
         for (&slot, objects) in &self.plan {
             if clock.reports(world, slot) && world.road.participates(slot) {
@@ -76,6 +76,14 @@ impl Stack for Omniscient {
         self.reports.deliver(turn, carried);
     }
 
+    fn arrive(&mut self, turn: &mut Turn<'_>) {
+        self.reports.arrive(turn);
+    }
+
+    fn wait(&mut self, turn: &mut Turn<'_>) {
+        self.reports.wait(turn);
+    }
+
     fn decide(&mut self, turn: &mut Turn<'_>) {
         let world = turn.stage.world;
         if turn.stage.relevance_known {
@@ -85,7 +93,7 @@ impl Stack for Omniscient {
         let thinning = Class::Broadcast.thinning(world);
         for (slot, broadcast) in self.commands(world) {
             let bytes = turn.stage.sizes.broadcast(&broadcast);
-            let parcel = Parcel::new(slot, Class::Broadcast, bytes);
+            let parcel = Parcel::broadcast(slot, bytes);
             turn.air.offer(world, &thinning, parcel);
             if turn.observer.wants_messages() {
                 turn.tell_offered(slot, &Message::Broadcast(broadcast), bytes);
@@ -96,9 +104,10 @@ impl Stack for Omniscient {
 }
 
 impl Omniscient {
-    pub(crate) fn new(allowance: f64) -> Self {
+    pub(crate) fn new(allowance: f64, cycle: u32) -> Self {
         Self {
             allowance,
+            reports: SentReports::every(cycle),
             ..Self::default()
         }
     }
@@ -309,7 +318,7 @@ mod tests {
             vehicle: Slot(vehicle),
             left: 1.0,
         };
-        let mut omniscient = Omniscient::new(0.1);
+        let mut omniscient = Omniscient::new(0.1, 4);
         let mut misses = [miss(7), miss(8)];
         omniscient.fill(&Parameters::default(), budget, &offers, &mut misses);
         let named: usize = omniscient.commands.iter().map(Vec::len).sum();

@@ -3,20 +3,28 @@
 use covey_protocol::messages::{Message, Report};
 
 use super::Turn;
-use crate::channel::{Class, Parcel, Speaker};
-use crate::ids::Slot;
+use crate::channel::{Class, Parcel, Speaker, Ticket};
+use crate::ids::{Slot, Step};
 use crate::world::World;
 
 /// A report.
 #[derive(Debug)]
 struct SentReport {
     parcel: Parcel,
+    ticket: Ticket,
     objects: Vec<Slot>,
+    /// When they were sensed.
+    sensed: Step,
     sensor_information: bool,
+    /// As it was composed, where it takes its time and somebody watches.
+    composed: Option<Message>,
 }
 
 impl SentReport {
     fn message(&self, world: &World<'_>) -> Message {
+        if let Some(composed) = &self.composed {
+            return composed.clone();
+        }
         let sender = self.parcel.sender;
         let perceived = |&object: &Slot| world.perceived(sender, object);
         Message::Report(Report {
@@ -32,13 +40,30 @@ impl SentReport {
 #[derive(Debug, Default)]
 pub(super) struct SentReports {
     sent: Vec<SentReport>,
+    /// Reports of earlier steps that have not arrived.
+    waiting: Vec<SentReport>,
     receivers: Vec<Slot>,
+    /// Steps from one report of a sender to the next that may follow.
+    period: u32,
 }
 
 impl SentReports {
+    /// None yet; a sender may have one after so many steps.
+    pub(super) fn every(period: u32) -> Self {
+        Self {
+            period,
+            ..Self::default()
+        }
+    }
+
     /// Begins a step.
-    pub(super) fn clear(&mut self) {
+    pub(super) fn clear(&mut self, world: &World<'_>) {
         self.sent.clear();
+        for &left in world.road.left() {
+            for report in &mut self.waiting {
+                report.objects.retain(|&object| object != left);
+            }
+        }
     }
 
     /// Offers a report.
@@ -52,12 +77,15 @@ impl SentReports {
     ) {
         let stage = turn.stage;
         let bytes = stage.sizes.report(objects.len(), sensor_information);
-        let parcel = Parcel::new(sender, Class::Report, bytes);
-        turn.air.offer(stage.world, thinning, parcel);
+        let parcel = Parcel::report(sender, bytes, self.period);
+        let ticket = turn.air.offer(stage.world, thinning, parcel);
         self.sent.push(SentReport {
             parcel,
+            ticket,
             objects,
+            sensed: stage.world.sights.step,
             sensor_information,
+            composed: None,
         });
     }
 
@@ -73,21 +101,60 @@ impl SentReports {
     pub(super) fn deliver(&mut self, turn: &mut Turn<'_>, carried: &[bool]) {
         let world = turn.stage.world;
         let reception = Class::Report.reception(world);
-        let stamp = world.time.stamp(world.sights.step);
+        let mut receivers = std::mem::take(&mut self.receivers);
         for (report, &carried) in self.sent.iter().zip(carried) {
-            let receivers = &mut self.receivers;
             turn.air
-                .deliver(world, &reception, report.parcel, carried, receivers);
-            turn.ledger.receptions += (receivers.len() * report.objects.len()) as u64;
-            let message = turn.told.message(world.step(), receivers.iter().copied());
-            let speaker = Speaker::Reporter(report.parcel.sender);
-            turn.told.spoken_by(message, speaker);
-            for &object in &report.objects {
-                turn.told.tell(message, object, stamp);
-            }
-            if turn.observer.wants_deliveries() {
-                turn.tell_delivered(&report.message(world), &self.receivers);
+                .deliver(world, &reception, report.parcel, carried, &mut receivers);
+            hear(turn, report, &receivers);
+        }
+        self.receivers = receivers;
+    }
+
+    /// Those of earlier steps arrive, where they take their time.
+    pub(super) fn arrive(&mut self, turn: &mut Turn<'_>) {
+        let world = turn.stage.world;
+        for arrived in turn.air.take_arrived(Class::Report) {
+            let at = self.waiting.iter().position(|report| report.ticket == arrived.ticket);
+            if let Some(at) = at {
+                let report = self.waiting.remove(at);
+                hear(turn, &report, &arrived.receivers);
             }
         }
+        // What was refused never comes.
+        self.waiting.retain(|report| !is_overdue(world, report.sensed));
+    }
+
+    /// Keeps the reports of this step until they arrive.
+    pub(super) fn wait(&mut self, turn: &Turn<'_>) {
+        let world = turn.stage.world;
+        if turn.observer.wants_deliveries() {
+            for report in &mut self.sent {
+                report.composed = Some(report.message(world));
+            }
+        }
+        self.waiting.append(&mut self.sent);
+    }
+}
+
+/// Nothing of that step is still on its way.
+pub(super) fn is_overdue(world: &World<'_>, step: Step) -> bool {
+    /// Steps of the longest latency bound, and some.
+    const LONGEST: u32 = 24;
+    step.after(LONGEST) < world.step()
+}
+
+/// Receivers of a report learn of its objects.
+fn hear(turn: &mut Turn<'_>, report: &SentReport, receivers: &[Slot]) {
+    let world = turn.stage.world;
+    turn.ledger.receptions += (receivers.len() * report.objects.len()) as u64;
+    let message = turn.told.message(world.step(), receivers.iter().copied());
+    let speaker = Speaker::Reporter(report.parcel.sender);
+    turn.told.spoken_by(message, speaker);
+    let stamp = world.time.stamp(report.sensed);
+    for &object in &report.objects {
+        turn.told.tell(message, object, stamp);
+    }
+    if turn.observer.wants_deliveries() {
+        turn.tell_delivered(&report.message(world), receivers);
     }
 }

@@ -14,7 +14,7 @@ use super::reports::SentReports;
 use super::{Stack, Turn};
 use crate::channel::{BeaconHistory, Class, Told, sensor_information_is_due};
 use crate::ids::{Lane, Slot, Step};
-use crate::prepared::{RING, STEP_S};
+use crate::prepared::{Prepared, RING, STEP_S};
 use crate::world::{Matrix, Stamp, World, rebase};
 
 const MOST_OBJECTS: usize = 32;
@@ -69,7 +69,7 @@ impl Stack for Senders {
     fn report(&mut self, turn: &mut Turn<'_>) {
         let (world, clock) = (turn.stage.world, turn.stage.clock);
         let mut reports = std::mem::take(&mut self.reports);
-        reports.clear();
+        reports.clear(world);
         let thinning = Class::Report.thinning(world);
         for &slot in world.road.participants() {
             if !clock.checks(world, slot) {
@@ -96,16 +96,24 @@ impl Stack for Senders {
     fn deliver(&mut self, turn: &mut Turn<'_>, carried: &[bool]) {
         self.reports.deliver(turn, carried);
     }
+
+    fn arrive(&mut self, turn: &mut Turn<'_>) {
+        self.reports.arrive(turn);
+    }
+
+    fn wait(&mut self, turn: &mut Turn<'_>) {
+        self.reports.wait(turn);
+    }
 }
 
 impl Senders {
     /// Senders that follow these rules.
-    pub(crate) fn new(rules: SenderRules) -> Self {
+    pub(crate) fn new(rules: SenderRules, prepared: &Prepared) -> Self {
         Self {
             rules,
             included: Matrix::default(),
             ranked: Vec::new(),
-            reports: SentReports::default(),
+            reports: SentReports::every(prepared.timeline.senders),
         }
     }
 

@@ -1,9 +1,11 @@
 //! Who can hear whom, and how well: links of participants, found anew at every beacon interval.
 
-use covey_radio::{Blockage, FadingDraws, LinkGeometry, LinkState, PairLink};
+use covey_radio::sidelink::LinkClass;
+use covey_radio::{Blockage, ChannelModel, FadingDraws, LinkGeometry, LinkState, PairLink};
 use covey_world::sight;
 
 use super::pair_memory::{PairMemory, Vehicle};
+use super::reach::Powers;
 use super::scene::Scene;
 use crate::ids::{FrameIndex, Slot};
 
@@ -68,10 +70,12 @@ pub(super) struct Ears {
 }
 
 impl Scene<'_> {
-    /// Links between participants are found anew.
-    pub(super) fn link(&self, links: &mut Links, ears: &mut Ears) {
+    /// Links between participants are found anew, and with which power they receive each other where slots are simulated.
+    pub(super) fn link(&self, links: &mut Links, powers: &mut Powers, ears: &mut Ears) {
         let channel = &self.prepared.channel;
         let ranges = channel.parameters();
+        let scheduled = ranges.model == ChannelModel::Sps;
+        powers.pairs.clear();
         let draws = FadingDraws::new(self.seed, u64::from(self.step.0));
         ears.pairs.clear();
         ears.linked.clear();
@@ -112,11 +116,13 @@ impl Scene<'_> {
                     ),
                     sight::LinkState::Building => (LinkState::Nlos, None),
                 };
-                if distance > ranges.range_m(state.kind()) {
+                let in_range = distance <= ranges.range_m(state.kind());
+                if !in_range && !scheduled {
                     continue;
                 }
                 let mean = match state {
                     LinkState::Nlos => None,
+                    _ if scheduled => None,
                     _ => self.prepared.mean_errors.of(case, distance),
                 };
                 let pair = match mean {
@@ -135,7 +141,13 @@ impl Scene<'_> {
                             antennas_m: antennas,
                             state,
                         };
-                        channel.update(fading, &draws, [vehicle.id.0, id], &geometry)
+                        let pair = channel.update(fading, &draws, [vehicle.id.0, id], &geometry);
+                        if scheduled {
+                            let power = channel.received_mw(fading.loss_db()) as f32;
+                            let class = LinkClass::new(state.kind(), in_range);
+                            powers.pairs.push((slot, other, power, class));
+                        }
+                        pair
                     }
                 };
                 if pair.success > 0.0 {
@@ -144,6 +156,10 @@ impl Scene<'_> {
             }
         }
         self.tabulate(links, ears);
+        if scheduled {
+            let near_m = self.prepared.sight.options().link_range;
+            powers.tabulate(self.road, channel, &self.prepared.sight, near_m);
+        }
     }
 
     /// Lists the pairs at both ends, each sender's receivers by ascending place. Pairs come by ascending first end.

@@ -4,6 +4,7 @@
 mod links;
 mod lists;
 mod pair_memory;
+mod reach;
 mod road;
 mod scene;
 mod sight;
@@ -22,6 +23,7 @@ use crate::ids::{Slot, Step, TileNumber};
 use crate::prepared::Prepared;
 
 pub(crate) use links::Links;
+pub(crate) use reach::Powers;
 pub(crate) use road::{Moment, Road};
 pub(crate) use sight::Sights;
 pub(crate) use stamps::{Matrix, Stamp, Time, rebase};
@@ -64,6 +66,8 @@ pub(crate) struct World<'p> {
     pub(crate) road: Road,
     pub(crate) sights: Sights,
     pub(crate) links: Links,
+    /// Empty unless slots are simulated.
+    pub(crate) powers: Powers,
     relevance: Relevance,
     wanted: Wanted,
     ears: links::Ears,
@@ -82,6 +86,7 @@ impl<'p> World<'p> {
             road: Road::default(),
             sights: Sights::new(wanted.cells),
             links: Links::default(),
+            powers: Powers::default(),
             relevance: Relevance {
                 rule: paths::Relevance::new(
                     prepared.predictor.clone(),
@@ -197,6 +202,7 @@ impl<'p> World<'p> {
         self.sights.cells.retain(|observer, _| stays(observer));
         self.links
             .retain(|sender, receiver| stays(sender) && stays(receiver));
+        self.powers.forget(&gone);
     }
 
     /// Sensors look and links are found anew: side by side where there is a thread to spare.
@@ -210,6 +216,7 @@ impl<'p> World<'p> {
             road: &self.road,
         };
         let (sights, links, ears) = (&mut self.sights, &mut self.links, &mut self.ears);
+        let powers = &mut self.powers;
         let mut sense = || {
             let clock = Clock::now();
             sights.look(&scene, stamp);
@@ -217,7 +224,7 @@ impl<'p> World<'p> {
         };
         let mut link = || {
             let clock = Clock::now();
-            scene.link(links, ears);
+            scene.link(links, powers, ears);
             clock.elapsed().as_secs_f64()
         };
         if self.wanted.threads > 1 {

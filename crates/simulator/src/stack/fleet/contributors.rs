@@ -6,9 +6,9 @@ use covey_protocol::messages::{Broadcast, ObjectState, Report};
 use covey_protocol::{AgentId, Duration, Parameters, Profile};
 
 use super::ears::{ContributorEars, Sayings};
-use crate::channel::{Class, Parcel};
+use crate::channel::{Class, Parcel, Ticket};
 use crate::conduct::Misbehaviour;
-use crate::ids::Slot;
+use crate::ids::{Slot, Step};
 use crate::stack::Turn;
 use crate::stack::conduct::misbehaviour;
 use crate::world::World;
@@ -17,7 +17,10 @@ use crate::world::World;
 #[derive(Debug)]
 pub(super) struct SentReport {
     pub(super) parcel: Parcel,
+    pub(super) ticket: Ticket,
     pub(super) report: Report,
+    /// When its objects were sensed.
+    pub(super) sensed: Step,
 }
 
 /// Everyone who was ever asked.
@@ -31,6 +34,8 @@ pub(super) struct Contributors {
     sayings: Option<Sayings>,
     /// Reports of this step.
     pub(super) sent: Vec<SentReport>,
+    /// Those of earlier steps that have not arrived.
+    pub(super) waiting: Vec<SentReport>,
 }
 
 impl Contributors {
@@ -41,6 +46,7 @@ impl Contributors {
             chooser: Chooser::default(),
             sayings: profile.judgement.as_ref().map(|_| Sayings::default()),
             sent: Vec::new(),
+            waiting: Vec::new(),
         }
     }
 
@@ -101,9 +107,15 @@ impl Contributors {
             }
             if let Some(report) = self.compose(profile, turn, slot) {
                 let bytes = turn.stage.sizes.contribution(&report);
-                let parcel = Parcel::new(slot, Class::Report, bytes);
-                turn.air.offer(world, &thinning, parcel);
-                self.sent.push(SentReport { parcel, report });
+                let parcel = Parcel::report(slot, bytes, world.prepared.timeline.cycle);
+                let ticket = turn.air.offer(world, &thinning, parcel);
+                let sensed = world.sights.step;
+                self.sent.push(SentReport {
+                    parcel,
+                    ticket,
+                    report,
+                    sensed,
+                });
             }
         }
     }

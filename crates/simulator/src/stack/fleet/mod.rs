@@ -17,14 +17,15 @@ use covey_protocol::admission::Role;
 use covey_protocol::messages::{Broadcast, Message};
 use covey_protocol::{Event, Input, Output, Parameters, Profile, RoadMap, Tile};
 
+use super::reports::is_overdue;
 use super::{Spoken, Stack, Turn};
-use crate::channel::{Class, Parcel, Told};
-use crate::ids::{Slot, TileNumber};
+use crate::channel::{Class, Parcel, Ticket, Told};
+use crate::ids::{Slot, Step, TileNumber};
 use crate::measure::{Credit, Evaluation, HostView, Knowledge, Ledger, Served};
 use crate::prepared::{Prepared, Remembering};
 use crate::world::{World, rebase};
 
-use contributors::Contributors;
+use contributors::{Contributors, SentReport};
 use offices::{InOffice, Offices};
 use witness::Show;
 
@@ -35,6 +36,8 @@ pub(crate) struct Fleet {
     offices: Offices,
     contributors: Contributors,
     served: Vec<Served>,
+    /// Broadcasts that have not arrived, where they take their time.
+    waiting: Vec<SentBroadcast>,
     /// What decisions are good for.
     credit: Credit,
     /// Set where someone records.
@@ -55,7 +58,9 @@ struct Record {
 #[derive(Debug)]
 struct SentBroadcast {
     parcel: Parcel,
+    ticket: Ticket,
     broadcast: Broadcast,
+    offered: Step,
 }
 
 impl Fleet {
@@ -70,6 +75,7 @@ impl Fleet {
             offices: Offices::new(&profile.parameters),
             contributors: Contributors::new(&profile),
             served: Vec::new(),
+            waiting: Vec::new(),
             credit: Credit::default(),
             record: None,
             soft_state: prepared.timeline.soft_state,
@@ -81,13 +87,13 @@ impl Fleet {
     fn hear(&mut self, turn: &Turn<'_>) {
         let world = turn.stage.world;
         let now = world.now();
-        for &(place, sender) in &turn.beacons.heard_by_hosts[turn.lane.index()] {
+        for &(place, sender, step) in &turn.beacons.heard_by_hosts[turn.lane.index()] {
             let Some(office) = self.offices.held_by(place) else {
                 continue;
             };
             let parameters = &self.profile.parameters;
             turn.spoken
-                .hand_over(sender, world.step(), parameters, |beacon| {
+                .hand_over(sender, step, parameters, |beacon| {
                     office.host.handle_input(now, Input::Beacon(beacon));
                 });
         }
@@ -123,8 +129,12 @@ impl Fleet {
             bytes as f64 / world.cycle_capacity()
         };
         for office in self.offices.all() {
-            let input = Input::Occupancy(occupancy(office.tile));
-            office.host.handle_input(now, input);
+            let measured = match air.scheduled() {
+                // What a station hears taken by more than plain beacons.
+                Some(pool) => pool.cooperative_ratio(world, office.slot),
+                None => occupancy(office.tile),
+            };
+            office.host.handle_input(now, Input::Occupancy(measured));
         }
         if turn.observer.wants_senses() {
             let tiles = &world.prepared.tiles;
@@ -139,33 +149,39 @@ impl Fleet {
     /// Delivers the reports of this step; `carried` goes with them one by one.
     fn deliver_reports(&mut self, turn: &mut Turn<'_>, carried: &[bool]) {
         let world = turn.stage.world;
-        let now = world.now();
         let reception = Class::Report.reception(world);
-        let stamp = world.time.stamp(world.sights.step);
         let mut receivers = Vec::new();
         let sent = std::mem::take(&mut self.contributors.sent);
         for (sent, &carried) in sent.iter().zip(carried) {
             turn.air
                 .deliver(world, &reception, sent.parcel, carried, &mut receivers);
-            let report = &sent.report;
-            turn.ledger.receptions += (receivers.len() * report.objects.len()) as u64;
-            let told = report.objects.iter();
-            let told = told.filter_map(|object| world.road.slot_of(object.id));
-            let reporter = sent.parcel.sender;
-            let record = self.record.as_mut().map(|record| &mut record.reported);
-            listeners::hear_report(world, turn.told, record, reporter, &receivers, told, stamp);
-            self.contributors
-                .overhear(world, report.sender, &report.objects, &receivers);
-            if turn.observer.wants_deliveries() {
-                turn.tell_delivered(&Message::Report(report.clone()), &receivers);
-            }
-            for &receiver in &receivers {
-                if let Some(office) = self.offices.held_by(receiver) {
-                    office.host.handle_input(now, Input::Report(report));
-                }
-            }
+            self.hear_report(turn, sent, &receivers);
         }
         self.contributors.sent = sent;
+    }
+
+    /// Who received a report learns of its objects.
+    fn hear_report(&mut self, turn: &mut Turn<'_>, sent: &SentReport, receivers: &[Slot]) {
+        let world = turn.stage.world;
+        let now = world.now();
+        let stamp = world.time.stamp(sent.sensed);
+        let report = &sent.report;
+        turn.ledger.receptions += (receivers.len() * report.objects.len()) as u64;
+        let told = report.objects.iter();
+        let told = told.filter_map(|object| world.road.slot_of(object.id));
+        let reporter = sent.parcel.sender;
+        let record = self.record.as_mut().map(|record| &mut record.reported);
+        listeners::hear_report(world, turn.told, record, reporter, receivers, told, stamp);
+        self.contributors
+            .overhear(world, report.sender, &report.objects, receivers);
+        if turn.observer.wants_deliveries() {
+            turn.tell_delivered(&Message::Report(report.clone()), receivers);
+        }
+        for &receiver in receivers {
+            if let Some(office) = self.offices.held_by(receiver) {
+                office.host.handle_input(now, Input::Report(report));
+            }
+        }
     }
 
     /// Hosts fuse, decide and offer their broadcasts.
@@ -214,9 +230,14 @@ impl Fleet {
                     }
                     Output::Transmit(Message::Broadcast(broadcast)) => {
                         let bytes = turn.stage.sizes.broadcast(&broadcast);
-                        let parcel = Parcel::new(office.slot, Class::Broadcast, bytes);
-                        turn.air.offer(world, &thinning, parcel);
-                        broadcasts.push(SentBroadcast { parcel, broadcast });
+                        let parcel = Parcel::broadcast(office.slot, bytes);
+                        let ticket = turn.air.offer(world, &thinning, parcel);
+                        broadcasts.push(SentBroadcast {
+                            parcel,
+                            ticket,
+                            broadcast,
+                            offered: world.step(),
+                        });
                     }
                     _ => {}
                 }
@@ -230,30 +251,12 @@ impl Fleet {
         let world = turn.stage.world;
         let reception = Class::Broadcast.reception(world);
         let carried = turn.air.carried.clone();
-        let silence_refreshes = self.profile.parameters.silence_refreshes;
         let mut delivered = Vec::with_capacity(broadcasts.len());
         for (sent, carried) in broadcasts.iter().zip(carried) {
             let mut receivers = Vec::new();
-            let SentBroadcast { parcel, broadcast } = sent;
             turn.air
-                .deliver(world, &reception, *parcel, carried, &mut receivers);
-            turn.ledger.receptions += (receivers.len() * broadcast.objects.len()) as u64;
-            if let Some(office) = self.offices.held_by(parcel.sender) {
-                let told = &mut *turn.told;
-                listeners::hear_broadcast(
-                    world,
-                    told,
-                    office,
-                    broadcast,
-                    &receivers,
-                    silence_refreshes,
-                );
-            }
-            self.contributors
-                .overhear(world, broadcast.host, &broadcast.objects, &receivers);
-            if turn.observer.wants_deliveries() {
-                turn.tell_delivered(&Message::Broadcast(broadcast.clone()), &receivers);
-            }
+                .deliver(world, &reception, sent.parcel, carried, &mut receivers);
+            self.hear_broadcast(turn, sent, &receivers);
             delivered.push(receivers);
         }
         // Only then, for it may drive a host out of office that has spoken in this step.
@@ -262,6 +265,60 @@ impl Fleet {
                 self.heed(turn, receiver, &sent.broadcast);
             }
         }
+    }
+
+    /// Who received a broadcast learns of its objects.
+    fn hear_broadcast(&mut self, turn: &mut Turn<'_>, sent: &SentBroadcast, receivers: &[Slot]) {
+        let world = turn.stage.world;
+        let broadcast = &sent.broadcast;
+        let silence_refreshes = self.profile.parameters.silence_refreshes;
+        turn.ledger.receptions += (receivers.len() * broadcast.objects.len()) as u64;
+        if let Some(office) = self.offices.held_by(sent.parcel.sender) {
+            let told = &mut *turn.told;
+            listeners::hear_broadcast(
+                world,
+                told,
+                office,
+                broadcast,
+                receivers,
+                silence_refreshes,
+            );
+        }
+        self.contributors
+            .overhear(world, broadcast.host, &broadcast.objects, receivers);
+        if turn.observer.wants_deliveries() {
+            turn.tell_delivered(&Message::Broadcast(broadcast.clone()), receivers);
+        }
+    }
+
+    /// Reports and broadcasts of earlier steps arrive.
+    fn take_arrivals(&mut self, turn: &mut Turn<'_>) {
+        let world = turn.stage.world;
+        for arrived in turn.air.take_arrived(Class::Report) {
+            let waiting = &mut self.contributors.waiting;
+            if let Some(at) = waiting.iter().position(|sent| sent.ticket == arrived.ticket) {
+                let sent = waiting.remove(at);
+                self.hear_report(turn, &sent, &arrived.receivers);
+            }
+        }
+        let mut heard = Vec::new();
+        for arrived in turn.air.take_arrived(Class::Broadcast) {
+            let waiting = &mut self.waiting;
+            if let Some(at) = waiting.iter().position(|sent| sent.ticket == arrived.ticket) {
+                let sent = waiting.remove(at);
+                self.hear_broadcast(turn, &sent, &arrived.receivers);
+                heard.push((sent, arrived.receivers));
+            }
+        }
+        for (sent, receivers) in &heard {
+            for &receiver in receivers {
+                self.heed(turn, receiver, &sent.broadcast);
+            }
+        }
+        // What was refused never comes.
+        self.waiting.retain(|sent| !is_overdue(world, sent.offered));
+        let reports = &mut self.contributors.waiting;
+        reports.retain(|sent| !is_overdue(world, sent.sensed));
     }
 
     /// What a receiver does with a broadcast, apart from learning of objects.
@@ -327,10 +384,25 @@ impl Stack for Fleet {
     }
 
     fn deliver(&mut self, turn: &mut Turn<'_>, carried: &[bool]) {
+        if turn.is_scheduled() {
+            return;
+        }
         self.sense(turn.stage.world, turn.spoken);
         self.hear(turn);
         self.deliver_reports(turn, carried);
         self.measure_load(turn);
+    }
+
+    fn arrive(&mut self, turn: &mut Turn<'_>) {
+        self.sense(turn.stage.world, turn.spoken);
+        self.hear(turn);
+        self.take_arrivals(turn);
+        self.measure_load(turn);
+    }
+
+    fn wait(&mut self, _turn: &mut Turn<'_>) {
+        let contributors = &mut self.contributors;
+        contributors.waiting.append(&mut contributors.sent);
     }
 
     fn decide(&mut self, turn: &mut Turn<'_>) {
@@ -345,7 +417,11 @@ impl Stack for Fleet {
             }
         }
         turn.air.carry();
-        self.deliver_broadcasts(turn, &broadcasts);
+        if turn.is_scheduled() {
+            self.waiting.extend(broadcasts);
+        } else {
+            self.deliver_broadcasts(turn, &broadcasts);
+        }
         if turn.stage.measured {
             turn.ledger.serve(&self.served);
         }
