@@ -38,6 +38,7 @@ mod stopping;
 mod sweep;
 mod terminal_table;
 mod traffic;
+mod validate;
 mod view;
 
 use std::process::ExitCode;
@@ -106,6 +107,8 @@ enum Command {
     Messages(messages::Arguments),
     /// Measure flow over density on a scenario's main road
     Traffic(traffic::Arguments),
+    /// Hold a part of Covey against published results
+    Validate(validate::Arguments),
     /// Show a recorded run in the browser
     View(view::Arguments),
 }
@@ -129,6 +132,7 @@ impl Command {
             Self::Sweep(arguments) => sweep::run(&arguments, program),
             Self::Messages(arguments) => messages::run(&arguments),
             Self::Traffic(arguments) => traffic::run(&arguments),
+            Self::Validate(arguments) => validate::run(&arguments),
             Self::View(arguments) => view::run(&arguments),
         }
     }

@@ -1,7 +1,7 @@
 //! `covey link`: the mean channel at one point.
 
 use clap::{Args, ValueEnum};
-use covey_radio::{Channel, ChannelParameters, LinkKind};
+use covey_radio::{Channel, ChannelParameters, LinkKind, PoolChoice, PoolPreset, sidelink};
 use serde::Serialize;
 
 use crate::failure::{Failure, print};
@@ -13,7 +13,8 @@ use crate::failure::{Failure, print};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     covey link --distance 150 --state los\n  \
-    covey link --distance 150 --state nlosv --load 0.9 | jq .delivery")]
+    covey link --distance 150 --state nlosv --load 0.9 | jq .delivery\n  \
+    covey link --distance 250 --state nlos --channel sps --pool europe --bytes 134")]
 pub(crate) struct Arguments {
     /// Distance between the antennas, in metres
     #[arg(long, value_name = "M")]
@@ -24,6 +25,31 @@ pub(crate) struct Arguments {
     /// Offered load of the receiver's tile, as a share of its capacity; 0.64 is beacons alone in the letter's setting
     #[arg(long, value_name = "L", default_value_t = 0.64)]
     load: f64,
+    /// How the channel is modelled; slot by slot there is no load and no collision loss, only noise: nobody else sends
+    #[arg(long, value_enum, default_value_t = Model::Load)]
+    channel: Model,
+    /// The resource pool of --channel sps
+    #[arg(long, value_enum, default_value_t = PoolName::Letter)]
+    pool: PoolName,
+    /// The size of the message of --channel sps, in bytes
+    #[arg(long, value_name = "B", default_value_t = 121)]
+    bytes: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+enum Model {
+    /// By load
+    Load,
+    /// Slot by slot
+    Sps,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum PoolName {
+    /// 2 subchannels of 25 resource blocks, MCS 6
+    Letter,
+    /// 5 subchannels of 10 resource blocks, MCS 7
+    Europe,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -49,6 +75,57 @@ struct Output {
     in_range: bool,
 }
 
+#[derive(Debug, Serialize)]
+struct SidelinkOutput {
+    distance_m: f64,
+    state: &'static str,
+    path_loss_db: f64,
+    received_dbm: f64,
+    rsrp_dbm: f64,
+    /// By transmission: subchannels of each.
+    blocks: Vec<u8>,
+    snr_db: f64,
+    control_bler: f64,
+    bler: f64,
+    delivery: f64,
+    sensed_as_busy: bool,
+    in_range: bool,
+}
+
+/// The mean channel slot by slot: one message, nobody else sends.
+fn show_sidelink(
+    arguments: &Arguments,
+    kind: LinkKind,
+    state: &'static str,
+) -> Result<(), Failure> {
+    let other = |error: covey_radio::ParameterError| Failure::Other(error.to_string());
+    let preset = match arguments.pool {
+        PoolName::Letter => PoolPreset::Letter,
+        PoolName::Europe => PoolPreset::Europe,
+    };
+    let mut parameters = ChannelParameters::default();
+    parameters.sidelink.pool = PoolChoice::Preset(preset);
+    let channel = Channel::new(parameters).map_err(other)?;
+    let link =
+        sidelink::mean_link(&channel, arguments.distance, kind, arguments.bytes).map_err(other)?;
+    let output = SidelinkOutput {
+        distance_m: arguments.distance,
+        state,
+        path_loss_db: link.path_loss_db,
+        received_dbm: link.received_dbm,
+        rsrp_dbm: link.rsrp_dbm,
+        blocks: link.blocks,
+        snr_db: link.snr_db,
+        control_bler: link.control_bler,
+        bler: link.bler,
+        delivery: link.delivery,
+        sensed_as_busy: link.busy,
+        in_range: channel.mean(arguments.distance, kind, 0.0).in_range,
+    };
+    let json = serde_json::to_string(&output).map_err(|error| Failure::Other(error.to_string()))?;
+    print(&format!("{json}\n"))
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let not_negative = |name: &str, x: f64| {
         if x.is_finite() && x >= 0.0 {
@@ -69,6 +146,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         State::Nlosv => (LinkKind::NlosV, "nlosv"),
         State::Nlos => (LinkKind::Nlos, "nlos"),
     };
+    if arguments.channel == Model::Sps {
+        return show_sidelink(arguments, kind, state);
+    }
     let link = channel.mean(arguments.distance, kind, arguments.load);
     let output = Output {
         distance_m: arguments.distance,

@@ -28,6 +28,7 @@ use crate::report::Conclusion;
     covey reproduce --quick\n  \
     covey reproduce --traffic sumo --out out/letter-sumo\n  \
     covey reproduce --beyond\n  \
+    covey reproduce --quick --channel sps\n  \
     covey reproduce --profile closest")]
 pub(crate) struct Arguments {
     /// Seeds 1 to 3, 15 s + 15 s: to see that it works; the intervals mean nothing
@@ -45,6 +46,9 @@ pub(crate) struct Arguments {
     /// What messages weigh: the letter's table, or really encoded bytes
     #[arg(long, value_enum, default_value_t = Sizes::Tr103562)]
     sizes: Sizes,
+    /// How the channel is modelled: by load as in the letter, or slot by slot with sensing-based scheduling
+    #[arg(long, value_enum, default_value_t = ChannelModel::Load)]
+    channel: ChannelModel,
     /// The arms beyond the letter as well: choice by demand, the steps to it, rivals, the yardstick; twice the time
     #[arg(long)]
     beyond: bool,
@@ -54,7 +58,7 @@ pub(crate) struct Arguments {
     /// Record seed N for `covey view`, beside the results
     #[arg(long, value_name = "N")]
     record_seed: Option<u64>,
-    /// Where results go; default out/letter, out/beyond or out/PROFILE, with -quick, -sumo and -uper for those
+    /// Where results go; default out/letter, out/beyond or out/PROFILE, with -quick, -sumo, -uper and -sps for those
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Print the summary as JSON instead of tables
@@ -70,6 +74,14 @@ pub(crate) enum Traffic {
     Builtin,
     /// SUMO, with a closed population
     Sumo,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+enum ChannelModel {
+    /// Bytes offered to a tile against its capacity, collisions by a published table
+    Load,
+    /// Every slot: sensing-based semi-persistent scheduling and power sums
+    Sps,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
@@ -99,6 +111,9 @@ pub(crate) fn run(arguments: &Arguments, known: &Arms) -> Result<(), Failure> {
     let profile = find_profile(&arguments.profile)?;
     let mut changes = profile.changes().map_err(Failure::Other)?;
     changes.push(("sizes".to_string(), sizes.into()));
+    if arguments.channel == ChannelModel::Sps {
+        changes.push(("channel.model".to_string(), "sps".into()));
+    }
     let changed = Base::read(&file)
         .and_then(|base| base.with(&changes))
         .map_err(world_failure)?;
@@ -188,6 +203,9 @@ fn default_out(arguments: &Arguments) -> PathBuf {
     }
     if arguments.sizes == Sizes::Uper {
         name.push_str("-uper");
+    }
+    if arguments.channel == ChannelModel::Sps {
+        name.push_str("-sps");
     }
     if arguments.quick {
         name.push_str("-quick");

@@ -62,14 +62,37 @@ pub struct Published {
 pub fn published() -> Vec<Published> {
     let mut all: Vec<Published> = Vec::new();
     for line in PUBLISHED.lines().skip(1) {
-        let numbers: Vec<f64> = line.split(',').filter_map(|cell| cell.parse().ok()).collect();
-        let [density, rate, tx_dbm, subchannels, _, cbr, distance, pdr, _, half_duplex, ..] = numbers[..] else {
+        let numbers: Vec<f64> = line
+            .split(',')
+            .filter_map(|cell| cell.parse().ok())
+            .collect();
+        let [
+            density,
+            rate,
+            tx_dbm,
+            subchannels,
+            _,
+            cbr,
+            distance,
+            pdr,
+            _,
+            half_duplex,
+            ..,
+        ] = numbers[..]
+        else {
             continue;
         };
         let setting = |one: &Published| {
-            (one.vehicles_per_m, f64::from(one.rate_hz), one.tx_dbm, f64::from(one.subchannels))
+            (
+                one.vehicles_per_m,
+                f64::from(one.rate_hz),
+                one.tx_dbm,
+                f64::from(one.subchannels),
+            )
         };
-        let at = all.iter().position(|one| setting(one) == (density, rate, tx_dbm, subchannels));
+        let at = all
+            .iter()
+            .position(|one| setting(one) == (density, rate, tx_dbm, subchannels));
         let at = at.unwrap_or_else(|| {
             all.push(Published {
                 subchannels: subchannels as u32,
@@ -89,7 +112,9 @@ pub fn published() -> Vec<Published> {
     }
     all.sort_by(|a, b| {
         let key = |one: &Published| (one.subchannels, one.tx_dbm as i64, one.rate_hz);
-        key(a).cmp(&key(b)).then(a.vehicles_per_m.total_cmp(&b.vehicles_per_m))
+        key(a)
+            .cmp(&key(b))
+            .then(a.vehicles_per_m.total_cmp(&b.vehicles_per_m))
     });
     all
 }
@@ -209,19 +234,32 @@ impl Road {
         let draws = Draws::new(options.seed, Purpose::Place, 0, 0);
         let spacing = ROAD_M / f64::from(count);
         let place = |at| (f64::from(at) + draws.at(at, 0).uniform()) * spacing;
-        let way = |at: u32| if draws.at(at, 1).bits() & 1 == 0 { 1.0 } else { -1.0 };
-        let steps = (2.0 * options.speed_m_per_s * (options.warmup_s + options.measure_s) / DECORRELATION_M) as u64;
+        let way = |at: u32| {
+            if draws.at(at, 1).bits() & 1 == 0 {
+                1.0
+            } else {
+                -1.0
+            }
+        };
+        let steps = (2.0 * options.speed_m_per_s * (options.warmup_s + options.measure_s)
+            / DECORRELATION_M) as u64;
         Self {
             ring: options.ring,
             places_m: (0..count).map(place).collect(),
-            speeds: (0..count).map(|at| way(at) * options.speed_m_per_s).collect(),
+            speeds: (0..count)
+                .map(|at| way(at) * options.speed_m_per_s)
+                .collect(),
             ids: (0..count).collect(),
             begin: Vec::new(),
             receivers: Vec::new(),
             power_mw: Vec::new(),
             links: Vec::new(),
-            mean_dbm: (0..=(REACH_M as u32)).map(|m| setting.tx_dbm - path_loss_db(f64::from(m))).collect(),
-            draws: (0..steps + 3).map(|step| Draws::new(options.seed, Purpose::Shadowing, 0, step)).collect(),
+            mean_dbm: (0..=(REACH_M as u32))
+                .map(|m| setting.tx_dbm - path_loss_db(f64::from(m)))
+                .collect(),
+            draws: (0..steps + 3)
+                .map(|step| Draws::new(options.seed, Purpose::Shadowing, 0, step))
+                .collect(),
         }
     }
 
@@ -233,7 +271,11 @@ impl Road {
     /// How far two vehicles are apart.
     fn distance_m(&self, a: usize, b: usize) -> f64 {
         let apart = (self.places_m[a] - self.places_m[b]).abs();
-        if self.ring { apart.min(ROAD_M - apart) } else { apart }
+        if self.ring {
+            apart.min(ROAD_M - apart)
+        } else {
+            apart
+        }
     }
 
     /// Moves everyone for a time (who leaves at one end comes in at the other), which ends `elapsed_s` after the beginning, and finds who receives whom.
@@ -254,7 +296,11 @@ impl Road {
                 // Between two places 25 m of relative motion apart, shadowing turns from one draw to the next.
                 let moved = (self.speeds[a] - self.speeds[b]).abs() * elapsed_s / DECORRELATION_M;
                 let (at, part) = (moved as usize, moved.fract() * FRAC_PI_2);
-                let draw = |at: usize| self.draws[at.min(self.draws.len() - 1)].between(a as u32, b as u32).normal();
+                let draw = |at: usize| {
+                    self.draws[at.min(self.draws.len() - 1)]
+                        .between(a as u32, b as u32)
+                        .normal()
+                };
                 let mut shadowing = libm::cos(part) * draw(at);
                 if part > 0.0 {
                     shadowing += libm::sin(part) * draw(at + 1);
@@ -265,7 +311,8 @@ impl Road {
             }
             self.begin.push(self.receivers.len() as u32);
         }
-        self.links.resize(self.receivers.len(), LinkClass::new(LinkKind::Los, true));
+        self.links
+            .resize(self.receivers.len(), LinkClass::new(LinkKind::Los, true));
     }
 
     fn reach(&self) -> Reach<'_> {
@@ -336,14 +383,17 @@ pub fn run(setting: &Published, options: &Options) -> Result<Measured, Parameter
     for station in 0..stations as u32 {
         by_phase[phase(station) as usize].push(station);
     }
-    let [begin, end] = [options.warmup_s, options.warmup_s + options.measure_s].map(|s| (s * 1e3) as u64);
+    let [begin, end] =
+        [options.warmup_s, options.warmup_s + options.measure_s].map(|s| (s * 1e3) as u64);
     let mut counts = Counts::default();
     let mut arrived = Vec::new();
     for slot in 0..end {
-        if slot.is_multiple_of(UPDATE) {
+        if slot % UPDATE == 0 {
             if slot >= begin {
                 counts.note(&road, &arrived);
-                for station in (0..stations as u32).filter(|&station| road.is_inside(station as usize)) {
+                for station in
+                    (0..stations as u32).filter(|&station| road.is_inside(station as usize))
+                {
                     counts.busy[0] += sidelink.busy_ratio(station);
                     counts.busy[1] += 1.0;
                 }
@@ -370,7 +420,11 @@ pub fn run(setting: &Published, options: &Options) -> Result<Measured, Parameter
     }
     Ok(Measured {
         cbr: counts.busy[0] / counts.busy[1].max(1.0),
-        pdr: counts.pairs.iter().map(|&[all, delivered]| delivered as f64 / all.max(1) as f64).collect(),
+        pdr: counts
+            .pairs
+            .iter()
+            .map(|&[all, delivered]| delivered as f64 / all.max(1) as f64)
+            .collect(),
         half_duplex: counts.both[0] as f64 / counts.both[1].max(1) as f64,
     })
 }

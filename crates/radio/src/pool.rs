@@ -25,7 +25,11 @@ choices! {
 
 /// Which pool.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(untagged))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(untagged)
+)]
 pub enum PoolChoice {
     /// One with a name.
     Preset(PoolPreset),
@@ -35,7 +39,11 @@ pub enum PoolChoice {
 
 /// A pool of one's own.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
 pub struct CustomPool {
     /// Subchannels (1 to 10).
     pub subchannels: u32,
@@ -51,15 +59,23 @@ const CUSTOM: &[Field] = &[
         .required()
         .range(at_least(1.0).at_most(10.0))
         .source("TS 36.331 (numSubchannel-r14)"),
-    Field::new("resource_blocks", Kind::Whole, "Resource blocks of each subchannel, two of the first for control.")
-        .required()
-        .unit("blocks of 180 kHz")
-        .range(at_least(4.0).at_most(50.0))
-        .source("TS 36.331 (sizeSubchannel-r14)"),
-    Field::new("mcs", Kind::Whole, "Modulation and coding scheme: bytes by the transport-block table.")
-        .required()
-        .range(at_least(0.0).at_most(MOST_MCS as f64))
-        .source("TS 36.213 tables 8.6.1-1 and 7.1.7.2.1-1"),
+    Field::new(
+        "resource_blocks",
+        Kind::Whole,
+        "Resource blocks of each subchannel, two of the first for control.",
+    )
+    .required()
+    .unit("blocks of 180 kHz")
+    .range(at_least(4.0).at_most(50.0))
+    .source("TS 36.331 (sizeSubchannel-r14)"),
+    Field::new(
+        "mcs",
+        Kind::Whole,
+        "Modulation and coding scheme: bytes by the transport-block table.",
+    )
+    .required()
+    .range(at_least(0.0).at_most(MOST_MCS as f64))
+    .source("TS 36.213 tables 8.6.1-1 and 7.1.7.2.1-1"),
 ];
 
 impl CustomPool {
@@ -96,7 +112,9 @@ impl Parameter for PoolChoice {
         for (number, part) in custom.numbers().into_iter().zip(CUSTOM) {
             number.check(&key.join(part.name), part)?;
         }
-        Pool::new(self, 1.0).map(|_| ()).map_err(|error| error.within(key))
+        Pool::new(self, 1.0)
+            .map(|_| ())
+            .map_err(|error| error.within(key))
     }
 }
 
@@ -136,17 +154,24 @@ impl Pool {
                 mcs: 7,
             },
         };
-        let refuse = |field, found: u32, expected: &str| Err(OutOfRange::new(field, f64::from(found), expected));
+        let refuse = |field, found: u32, expected: &str| {
+            Err(OutOfRange::new(field, f64::from(found), expected))
+        };
         if !(1..=MOST_SUBCHANNELS as u32).contains(&subchannels) {
             return refuse("subchannels", subchannels, "1 to 10");
         }
-        let fits = resource_blocks >= 4 && resource_blocks.saturating_mul(subchannels) as usize <= MOST_BLOCKS;
+        let fits = resource_blocks >= 4
+            && resource_blocks.saturating_mul(subchannels) as usize <= MOST_BLOCKS;
         if !fits {
             let expected = "at least 4, and at most 50 in all subchannels together (10 MHz)";
             return refuse("resource_blocks", resource_blocks, expected);
         }
         if mcs > MOST_MCS {
-            return refuse("mcs", mcs, "0 to 20: others have no row in the transport-block table");
+            return refuse(
+                "mcs",
+                mcs,
+                "0 to 20: others have no row in the transport-block table",
+            );
         }
         // TS 36.213 table 8.6.1-1: QPSK to 10, 16-QAM from 11 on, whose first index is the last of QPSK.
         let index = if mcs <= 10 { mcs } else { mcs - 1 } as usize;
@@ -217,7 +242,12 @@ impl Pool {
             (10, 5) => &EMISSION_10,
             _ => return None,
         };
-        Some(table.iter().map(|db| libm::pow(10.0, db / 10.0) as f32).collect())
+        Some(
+            table
+                .iter()
+                .map(|db| libm::pow(10.0, db / 10.0) as f32)
+                .collect(),
+        )
     }
 }
 
@@ -226,7 +256,7 @@ fn transformable(blocks: u32) -> u32 {
     let smooth = |&blocks: &u32| {
         let mut left = blocks;
         for factor in [2, 3, 5] {
-            while left.is_multiple_of(factor) {
+            while left % factor == 0 {
                 left /= factor;
             }
         }
@@ -325,7 +355,9 @@ mod tests {
                 resource_blocks,
                 mcs,
             };
-            Pool::new(&PoolChoice::Custom(custom), 1.0).unwrap_err().field
+            Pool::new(&PoolChoice::Custom(custom), 1.0)
+                .unwrap_err()
+                .field
         };
         assert_eq!(refused(0, 10, 6), "subchannels");
         assert_eq!(refused(6, 10, 6), "resource_blocks");

@@ -123,13 +123,23 @@ impl SidelinkParameters {
             check(field, f64::from(found), found > self.t1_ms, "above t1_ms")?;
         }
         let counters = self.counter_min <= self.counter_max;
-        check("counter_max", f64::from(self.counter_max), counters, "at least counter_min")?;
+        check(
+            "counter_max",
+            f64::from(self.counter_max),
+            counters,
+            "at least counter_min",
+        )?;
         if self.in_band_emission {
             let pool = Pool::new(&self.pool, 1.0)?;
             let known = pool.emission().is_some();
             let expected = "a pool of 2, 4, 5 or 10 subchannels with 25, 12, 10 or 5 blocks each, for which in-band \
                             emission is tabulated; or in_band_emission = false";
-            check("pool.subchannels", pool.subchannels() as f64, known, expected)?;
+            check(
+                "pool.subchannels",
+                pool.subchannels() as f64,
+                known,
+                expected,
+            )?;
         }
         Ok(())
     }

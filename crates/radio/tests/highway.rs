@@ -13,7 +13,10 @@ fn delivery_over_distance_is_as_published() {
     assert_eq!(all.len(), 12);
     assert!(all.iter().all(|one| one.pdr.len() == 21));
     // The sparse settings of three pools; the whole comparison takes minutes.
-    for setting in all.iter().filter(|one| one.vehicles_per_m == 0.1 && one.subchannels == 4) {
+    for setting in all
+        .iter()
+        .filter(|one| one.vehicles_per_m == 0.1 && one.subchannels == 4)
+    {
         let measured = run(setting, &options).unwrap();
         let difference = measured.difference(setting);
         assert!(difference < 0.025, "{setting:?}: {measured:?}");

@@ -183,7 +183,8 @@ impl ArmSummary {
         };
         let part = |of: fn(&Outcome) -> Share| mean(of).or(if hosted { None } else { Some(0.0) });
         let average = |of: fn(&Outcome) -> Share| Average { mean: mean(of) };
-        let scheduled = |of: fn(&Outcome) -> Share| mean(of).map(|mean| Average { mean: Some(mean) });
+        let scheduled =
+            |of: fn(&Outcome) -> Share| mean(of).map(|mean| Average { mean: Some(mean) });
         let counts = |pair: &[u64; 2]| Share {
             part: pair[0] as f64,
             whole: pair[1] as f64,

@@ -59,6 +59,20 @@ impl Row {
     }
 }
 
+impl Row {
+    /// What only a channel that is simulated slot by slot has: null where it is modelled by load.
+    fn scheduled(&mut self, o: &Outcome) {
+        for (name, mean) in [
+            ("load_resources", &o.load_resources),
+            ("cbr", &o.cbr),
+            ("channel_occupancy", &o.channel_occupancy),
+            ("latency_s", &o.latency),
+        ] {
+            self.number(name, Mean::value(mean));
+        }
+    }
+}
+
 fn run(shared: &SharedOutcome, o: &Outcome) -> Row {
     let mut row = Row::default();
     row.text("arm", Some(&o.arm));
@@ -126,15 +140,7 @@ fn run(shared: &SharedOutcome, o: &Outcome) -> Row {
     row.integer("participants", shared.participants);
     row.integer("tiles", shared.tiles);
     row.number("speed_m_per_s", shared.speed.value());
-    // Null where the channel is modelled by load.
-    for (name, mean) in [
-        ("load_resources", &o.load_resources),
-        ("cbr", &o.cbr),
-        ("channel_occupancy", &o.channel_occupancy),
-        ("latency_s", &o.latency),
-    ] {
-        row.number(name, Mean::value(mean));
-    }
+    row.scheduled(o);
     row
 }
 

@@ -46,7 +46,10 @@ impl Station {
         [from, to]: [u64; 2],
         unused: u32,
     ) -> Option<usize> {
-        let at = self.grants.iter().position(|grant| grant.purpose == purpose)?;
+        let at = self
+            .grants
+            .iter()
+            .position(|grant| grant.purpose == purpose)?;
         let grant = &mut self.grants[at];
         let mut passed = 0;
         while grant.next < from {
@@ -70,13 +73,17 @@ impl Station {
                 0 => u64::from(grant.period),
                 period => greatest_common_divisor(u64::from(grant.period), u64::from(period)),
             };
-            common > 0 && slot.abs_diff(grant.next).is_multiple_of(common)
+            common > 0 && slot.abs_diff(grant.next) % common == 0
         })
     }
 }
 
 fn greatest_common_divisor(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
+    if b == 0 {
+        a
+    } else {
+        greatest_common_divisor(b, a % b)
+    }
 }
 
 #[cfg(test)]

@@ -3,9 +3,9 @@
 use covey_draws::{Draws, Purpose};
 
 use super::levels::{Decoder, PER_OCTAVE, UNSENSED, level, milliwatts, noise_mw};
+use crate::Channel;
 use crate::parameters::LinkKind;
 use crate::pool::{MOST_SUBCHANNELS, Pool};
-use crate::Channel;
 
 /// Slots of memory: more than the second that is sensed, and the second that can be reserved.
 pub(super) const ROWS: usize = 1024;
@@ -29,7 +29,7 @@ impl LinkClass {
     /// A link of this kind; where it does not deliver, control messages may be decoded over it but no data.
     pub fn new(kind: LinkKind, delivers: bool) -> Self {
         let curve = u8::from(kind == LinkKind::Nlos) * Self::CURVE;
-        Self(curve | u8::from(delivers) * Self::DELIVERS)
+        Self(curve | (u8::from(delivers) * Self::DELIVERS))
     }
 }
 
@@ -239,7 +239,7 @@ impl Medium {
         mut decoded: impl FnMut(usize, u32),
     ) {
         let chunk = (now / CHUNK) as usize % CHUNKS;
-        if now.is_multiple_of(CHUNK) {
+        if now % CHUNK == 0 {
             self.counted[chunk * self.stations..][..self.stations].fill([0; 3]);
             let all = self.stations * CLASSES;
             self.used[chunk * all..][..all].fill(0);
@@ -247,7 +247,9 @@ impl Medium {
         self.add_up(chunk, sent, reach);
         self.sense(now, chunk, reach);
         for (at, transmission) in sent.iter().enumerate() {
-            self.receive(now, transmission, reach, seed, |receiver| decoded(at, receiver));
+            self.receive(now, transmission, reach, seed, |receiver| {
+                decoded(at, receiver);
+            });
         }
         for transmission in sent {
             self.sends[transmission.station as usize] = false;
@@ -264,14 +266,21 @@ impl Medium {
         self.far.clear();
         self.far.resize(areas * subchannels, 0.0);
         for transmission in sent {
-            let &Transmission { station, first, count, .. } = transmission;
+            let &Transmission {
+                station,
+                first,
+                count,
+                ..
+            } = transmission;
             self.sends[station as usize] = true;
             let used = (chunk * self.stations + station as usize) * CLASSES;
             self.used[used + usize::from(transmission.class)] += u16::from(count);
             let share = 1.0 / f32::from(count);
             let taken = usize::from(first)..usize::from(first) + usize::from(count);
             let range = reach.of(station);
-            let receivers = reach.receivers[range.clone()].iter().zip(&reach.power_mw[range.clone()]);
+            let receivers = reach.receivers[range.clone()]
+                .iter()
+                .zip(&reach.power_mw[range.clone()]);
             if count == 1 {
                 for (&receiver, &power) in receivers {
                     self.power[receiver as usize * subchannels + usize::from(first)] += power;
@@ -285,7 +294,10 @@ impl Medium {
             if transmission.cooperative > 0 {
                 let above = self.busy_above * f32::from(count);
                 let counted = &mut self.counted[chunk * self.stations..][..self.stations];
-                for (&receiver, &power) in reach.receivers[range.clone()].iter().zip(&reach.power_mw[range]) {
+                for (&receiver, &power) in reach.receivers[range.clone()]
+                    .iter()
+                    .zip(&reach.power_mw[range])
+                {
                     let heard = u16::from(power > above) * u16::from(transmission.cooperative);
                     counted[receiver as usize][2] += heard;
                 }
@@ -346,10 +358,21 @@ impl Medium {
         seed: u64,
         mut decoded: impl FnMut(u32),
     ) {
-        let &Transmission { station, first, count, period, .. } = transmission;
+        let &Transmission {
+            station,
+            first,
+            count,
+            period,
+            ..
+        } = transmission;
         let [first, count] = [first, count].map(usize::from);
         let subchannels = self.subchannels;
-        let draws = Draws::new(seed, Purpose::Block, transmission.class, transmission.address);
+        let draws = Draws::new(
+            seed,
+            Purpose::Block,
+            transmission.class,
+            transmission.address,
+        );
         let sender = reach.ids[station as usize];
         let noise = self.data_noise[count - 1];
         let [own, own_control] = self.own(first, count);
@@ -357,7 +380,9 @@ impl Medium {
         let control_noise = noise * share;
         let range = reach.of(station);
         let receivers = reach.receivers[range.clone()].iter();
-        let links = reach.power_mw[range.clone()].iter().zip(&reach.links[range]);
+        let links = reach.power_mw[range.clone()]
+            .iter()
+            .zip(&reach.links[range]);
         let row_of = |at: u64| at as usize % ROWS * self.stations * subchannels;
         let announced: Vec<usize> = repeats(period).map(|ahead| row_of(now + ahead)).collect();
         self.longest = self.longest.max(u64::from(period));
@@ -373,7 +398,9 @@ impl Medium {
             let ratio = power / ((all - power * own).max(0.0) + noise);
             let control = match count {
                 1 => ratio,
-                _ => power * share / ((cells[first] - power * own_control).max(0.0) + control_noise),
+                _ => {
+                    power * share / ((cells[first] - power * own_control).max(0.0) + control_noise)
+                }
             };
             let draw = draws.at(sender, reach.ids[receiver as usize]);
             // Two draws of 24 bits each.
@@ -412,7 +439,11 @@ impl Medium {
     /// The share of subchannels that a station found busy in the two chunks before `now`.
     pub(super) fn busy_ratio(&self, station: u32, now: u64) -> f64 {
         let [sensed, busy, _] = self.count(station, now, BUSY_CHUNKS);
-        if sensed == 0 { 0.0 } else { busy as f64 / sensed as f64 }
+        if sensed == 0 {
+            0.0
+        } else {
+            busy as f64 / sensed as f64
+        }
     }
 
     /// The share of subchannels that a station heard used for what beacons do not need, in so many chunks before `now`.
@@ -439,7 +470,10 @@ impl Medium {
         let this = now / CHUNK;
         for chunk in this.saturating_sub(CHUNKS as u64)..this {
             let at = (chunk as usize % CHUNKS * self.stations + station as usize) * CLASSES;
-            for (sum, &used) in sum.iter_mut().zip(self.used.get(at..at + CLASSES).unwrap_or(&[])) {
+            for (sum, &used) in sum
+                .iter_mut()
+                .zip(self.used.get(at..at + CLASSES).unwrap_or(&[]))
+            {
                 *sum += u32::from(used);
             }
         }
@@ -502,7 +536,9 @@ impl Medium {
                 }
             }
             let mean = 1.0 / samples.max(1) as f32;
-            choice.average.extend(sum[..subchannels].iter().map(|sum| sum * mean));
+            choice
+                .average
+                .extend(sum[..subchannels].iter().map(|sum| sum * mean));
             choice.unsensed.push(unsensed);
             let begin = choice.reserved.len();
             choice.reserved.resize(begin + subchannels, 0);
@@ -524,7 +560,13 @@ impl Medium {
 
 impl Choice {
     /// Takes one of the candidates: slot counted from now, first subchannel.
-    fn take(&mut self, subchannels: usize, wish: &Wish, rule: &Rule, bits: u64) -> Option<(u16, u8)> {
+    fn take(
+        &mut self,
+        subchannels: usize,
+        wish: &Wish,
+        rule: &Rule,
+        bits: u64,
+    ) -> Option<(u16, u8)> {
         let count = usize::from(wish.count).clamp(1, subchannels);
         let places = subchannels - count + 1;
         let all = self.unsensed.len() * places;
@@ -532,11 +574,19 @@ impl Choice {
         let mut threshold = rule.threshold;
         loop {
             self.candidates.clear();
-            for (slot, _) in self.unsensed.iter().enumerate().filter(|&(_, &unsensed)| !unsensed) {
+            for (slot, _) in self
+                .unsensed
+                .iter()
+                .enumerate()
+                .filter(|&(_, &unsensed)| !unsensed)
+            {
                 let row = slot * subchannels;
                 for first in 0..places {
                     let cells = row + first..row + first + count;
-                    if self.reserved[cells.clone()].iter().any(|&level| level > threshold) {
+                    if self.reserved[cells.clone()]
+                        .iter()
+                        .any(|&level| level > threshold)
+                    {
                         continue;
                     }
                     let mean: f32 = self.average[cells].iter().sum();
@@ -564,16 +614,28 @@ impl Choice {
         kept.sort_unstable_by_key(|&(_, _, number)| number);
         let pick = ((u128::from(bits) * kept.len() as u128) >> 64) as usize;
         let number = kept[pick].2 as usize;
-        Some((wish.first + (number / places) as u16, (number % places) as u8))
+        Some((
+            wish.first + (number / places) as u16,
+            (number % places) as u8,
+        ))
     }
 
     /// The slots and subchannels that were left to choose from at the last choice, for those who want to know why.
     #[cfg(test)]
     pub(super) fn left(&self, subchannels: usize, wish: &Wish) -> Vec<(u16, u8)> {
         let places = subchannels - usize::from(wish.count) + 1;
-        let mut left: Vec<_> = self.candidates.iter().map(|&(_, _, number)| number as usize).collect();
+        let mut left: Vec<_> = self
+            .candidates
+            .iter()
+            .map(|&(_, _, number)| number as usize)
+            .collect();
         left.sort_unstable();
-        let named = |number: usize| (wish.first + (number / places) as u16, (number % places) as u8);
+        let named = |number: usize| {
+            (
+                wish.first + (number / places) as u16,
+                (number % places) as u8,
+            )
+        };
         left.into_iter().map(named).collect()
     }
 }
@@ -595,7 +657,11 @@ fn leak(power: &mut [f32], emission: &[f32]) {
     let mut leaked = [0.0; MOST_SUBCHANNELS];
     for (victim, leaked) in leaked.iter_mut().enumerate().take(count) {
         let row = &emission[victim * count..][..count];
-        *leaked = row.iter().zip(power.iter()).map(|(share, power)| share * power).sum();
+        *leaked = row
+            .iter()
+            .zip(power.iter())
+            .map(|(share, power)| share * power)
+            .sum();
     }
     power.copy_from_slice(&leaked[..count]);
 }

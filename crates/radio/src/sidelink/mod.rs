@@ -39,12 +39,12 @@ use covey_draws::{Draw, Draws, Purpose as DrawPurpose};
 
 use crate::pool::Pool;
 use crate::scheduling::{CongestionControl, SidelinkParameters};
-use crate::{Channel, ParameterError};
+use crate::{Channel, LinkKind, ParameterError};
 
 pub use congestion::occupancy_limit;
 use grants::{Grant, Purpose, Station};
-use medium::{Medium, ROWS, Rule, Transmission, Wish, levels_of, reference_level};
 pub use medium::{CHUNK, CLASSES, Far, LinkClass, Reach};
+use medium::{Medium, ROWS, Rule, Transmission, Wish, levels_of, reference_level};
 
 /// Slots after a block within which it is sent again, where it is.
 const RETRANSMISSION_WITHIN: u16 = 15;
@@ -198,7 +198,8 @@ impl Sidelink {
 
     /// The share of subchannels that a station heard used for more than mandatory bytes, in so many chunks of [`CHUNK`] slots.
     pub fn cooperative_ratio(&self, station: u32, chunks: u32) -> f64 {
-        self.medium.cooperative_ratio(station, self.now, u64::from(chunks))
+        self.medium
+            .cooperative_ratio(station, self.now, u64::from(chunks))
     }
 
     /// The share of all subchannels that a station itself sent in, over the last second.
@@ -212,7 +213,11 @@ impl Sidelink {
     /// # Panics
     /// If there is no such station or class.
     pub fn offer(&mut self, message: &Message, reach: &Reach<'_>) -> bool {
-        assert!(usize::from(message.class) < CLASSES, "no class {}", message.class);
+        assert!(
+            usize::from(message.class) < CLASSES,
+            "no class {}",
+            message.class
+        );
         let mut blocks = std::mem::take(&mut self.blocks);
         blocks.clear();
         blocks.extend(self.pool.blocks(message.bytes));
@@ -226,13 +231,17 @@ impl Sidelink {
         if self.parameters.congestion_control == CongestionControl::Off {
             return true;
         }
-        let Some(limit) = occupancy_limit(self.busy_ratio(message.station), message.priority) else {
+        let Some(limit) = occupancy_limit(self.busy_ratio(message.station), message.priority)
+        else {
             return true;
         };
         let p = &self.parameters;
         let priorities = [p.beacon_priority, p.report_priority, p.broadcast_priority];
         let used = self.medium.used(message.station, self.now);
-        let counts = used.iter().zip(priorities).filter(|&(_, of)| of >= message.priority);
+        let counts = used
+            .iter()
+            .zip(priorities)
+            .filter(|&(_, of)| of >= message.priority);
         let used: u32 = counts.map(|(&used, _)| used).sum();
         let times = 1 + u32::from(p.retransmission);
         let more: u32 = blocks.iter().map(|&count| u32::from(count) * times).sum();
@@ -260,10 +269,21 @@ impl Sidelink {
         };
         let p = &self.parameters;
         let last = (p.t2_ms as u16).min(message.latency);
-        let window = [p.t1_ms as u16, if message.period > 0 { last.min(message.period) } else { last }];
+        let window = [
+            p.t1_ms as u16,
+            if message.period > 0 {
+                last.min(message.period)
+            } else {
+                last
+            },
+        ];
         let again = p.retransmission;
         for (block, &count) in (0u16..).zip(blocks) {
-            let cooperative = if block == 0 { count.saturating_sub(narrow) } else { count };
+            let cooperative = if block == 0 {
+                count.saturating_sub(narrow)
+            } else {
+                count
+            };
             let mut wanted = Wanted {
                 message,
                 flight,
@@ -297,7 +317,13 @@ impl Sidelink {
 
     /// Gives a block its resource: the one that its sender holds, or another. Gives the slot.
     fn place(&mut self, wanted: &Wanted<'_>, reach: &Reach<'_>) -> Option<u64> {
-        let &Wanted { message, purpose, count, window, .. } = wanted;
+        let &Wanted {
+            message,
+            purpose,
+            count,
+            window,
+            ..
+        } = wanted;
         let now = self.now;
         let [from, to] = window.map(|ahead| now + u64::from(ahead));
         let id = reach.ids[message.station as usize];
@@ -320,7 +346,8 @@ impl Sidelink {
                 let bits = draw(DrawPurpose::Resource).bits();
                 let taken = |ahead: u16| station.is_taken(now + u64::from(ahead), message.period);
                 let (ahead, first) =
-                    self.medium.choose(message.station, now, &wish, &self.rule, taken, bits)?;
+                    self.medium
+                        .choose(message.station, now, &wish, &self.rule, taken, bits)?;
                 station.grants.push(Grant {
                     purpose,
                     next: now + u64::from(ahead),
@@ -370,13 +397,15 @@ impl Sidelink {
             let now = self.now;
             let sent = std::mem::take(&mut self.queue[now as usize % ROWS]);
             let flights = &mut self.flights;
-            self.medium.slot(now, &sent, reach, self.seed, |at, receiver| {
-                let transmission = &sent[at];
-                let block = (transmission.address as u32 >> 1) as usize;
-                if let Some(part) = flights[transmission.message as usize].parts.get_mut(block) {
-                    part.push(receiver);
-                }
-            });
+            self.medium
+                .slot(now, &sent, reach, self.seed, |at, receiver| {
+                    let transmission = &sent[at];
+                    let block = (transmission.address as u32 >> 1) as usize;
+                    if let Some(part) = flights[transmission.message as usize].parts.get_mut(block)
+                    {
+                        part.push(receiver);
+                    }
+                });
             self.now += 1;
             for transmission in &sent {
                 let flight = &mut self.flights[transmission.message as usize];
@@ -397,6 +426,74 @@ impl Sidelink {
             self.queue[now as usize % ROWS] = sent;
         }
     }
+}
+
+/// The mean channel at one point, slot by slot, where nobody else sends: no shadowing, no draws.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeanSidelink {
+    /// Path loss, dB; for NLOSv with the mean blockage of case 3.
+    pub path_loss_db: f64,
+    /// Power received, dBm.
+    pub received_dbm: f64,
+    /// Reference power, by which reservations are judged, dBm.
+    pub rsrp_dbm: f64,
+    /// Subchannels of each transmission that the message takes.
+    pub blocks: Vec<u8>,
+    /// Signal-to-noise ratio of the last of them, dB.
+    pub snr_db: f64,
+    /// Chance to lose its control message.
+    pub control_bler: f64,
+    /// Chance to lose its data.
+    pub bler: f64,
+    /// Chance that all transmissions are decoded.
+    pub delivery: f64,
+    /// A station that senses it counts its subchannels as busy.
+    pub busy: bool,
+}
+
+/// The mean channel of a message of so many bytes.
+///
+/// # Errors
+/// The pool is out of range.
+pub fn mean_link(
+    channel: &Channel,
+    distance_m: f64,
+    kind: LinkKind,
+    bytes: u32,
+) -> Result<MeanSidelink, ParameterError> {
+    let parameters = channel.parameters();
+    let pool = Pool::new(&parameters.sidelink.pool, 1.0)?;
+    let path_loss_db = channel.mean(distance_m, kind, 0.0).path_loss_db;
+    let received_mw = channel.received_mw(path_loss_db);
+    let dbm = |mw: f64| 10.0 * libm::log10(mw);
+    let control = levels::Decoder::control();
+    let data = levels::Decoder::data(channel, kind);
+    let mut mean = MeanSidelink {
+        path_loss_db,
+        received_dbm: dbm(received_mw),
+        rsrp_dbm: 0.0,
+        blocks: pool.blocks(bytes).collect(),
+        snr_db: 0.0,
+        control_bler: 0.0,
+        bler: 0.0,
+        delivery: 1.0,
+        busy: false,
+    };
+    for &count in &mean.blocks {
+        let count = usize::from(count);
+        let noise = levels::noise_mw(parameters, pool.data_blocks(count));
+        let ratio = received_mw / f64::from(noise);
+        let subcarriers = 12.0 * count as f64 * f64::from(pool.resource_blocks());
+        mean.rsrp_dbm = dbm(received_mw / subcarriers);
+        mean.snr_db = dbm(ratio);
+        mean.control_bler = 1.0 - f64::from(control.success(ratio as f32));
+        mean.bler = 1.0 - f64::from(data.success(ratio as f32));
+        mean.delivery *= (1.0 - mean.control_bler) * (1.0 - mean.bler);
+        let subchannel = received_mw / count as f64
+            + f64::from(levels::noise_mw(parameters, pool.resource_blocks()));
+        mean.busy = dbm(subchannel) > parameters.sidelink.busy_threshold_dbm;
+    }
+    Ok(mean)
 }
 
 /// A block that wants a resource.

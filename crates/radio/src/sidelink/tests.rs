@@ -1,9 +1,7 @@
 //! Scenes of a few stations, worked out by hand: who may not take which resource, who hears whom, and why.
 
 use super::*;
-use crate::{
-    ChannelParameters, CongestionControl, CustomPool, LinkKind, PoolChoice, PoolPreset,
-};
+use crate::{ChannelParameters, CongestionControl, CustomPool, LinkKind, PoolChoice, PoolPreset};
 
 /// Stations that receive each other with the given powers in dBm; none where nothing is listed.
 struct Scene {
@@ -30,7 +28,9 @@ impl Scene {
         for from in 0..stations {
             for to in (0..stations).filter(|&to| to != from && dbm(from, to).is_finite()) {
                 scene.receivers.push(to);
-                scene.power_mw.push(levels::milliwatts(dbm(from, to)) as f32);
+                scene
+                    .power_mw
+                    .push(levels::milliwatts(dbm(from, to)) as f32);
             }
             scene.begin.push(scene.receivers.len() as u32);
         }
@@ -98,7 +98,10 @@ fn sends(sidelink: &mut Sidelink, station: u32, slot: u64, [first, count]: [u8; 
 fn run(sidelink: &mut Sidelink, scene: &Scene, until: u64) -> Vec<(u64, Vec<u32>)> {
     let mut arrived = Vec::new();
     sidelink.run(until, &scene.reach(), &mut arrived);
-    arrived.into_iter().map(|arrival| (arrival.ticket, arrival.receivers)).collect()
+    arrived
+        .into_iter()
+        .map(|arrival| (arrival.ticket, arrival.receivers))
+        .collect()
 }
 
 /// What is left for a station to choose from: slots counted from now, and first subchannels.
@@ -111,7 +114,9 @@ fn left(sidelink: &mut Sidelink, station: u32, count: u8) -> Vec<(u16, u8)> {
     };
     let (now, rule) = (sidelink.now, sidelink.rule);
     let subchannels = sidelink.pool.subchannels();
-    sidelink.medium.choose(station, now, &wish, &rule, |_| false, 77);
+    sidelink
+        .medium
+        .choose(station, now, &wish, &rule, |_| false, 77);
     sidelink.medium.choice.left(subchannels, &wish)
 }
 
@@ -212,7 +217,9 @@ fn of_what_is_left_the_quietest_fifth_is_taken() {
         let rule = sidelink.rule;
         let quiet = (0..200u64).all(|try_| {
             let bits = try_.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-            let taken = sidelink.medium.choose(1, 1_000, &wish, &rule, |_| false, bits);
+            let taken = sidelink
+                .medium
+                .choose(1, 1_000, &wish, &rule, |_| false, bits);
             (80..=99).contains(&taken.unwrap().0)
         });
         // LTE listens to the average; NR takes any that is not reserved.
@@ -336,10 +343,16 @@ fn a_message_of_several_blocks_needs_all_of_them_in_slots_of_their_own() {
     slots.sort_unstable();
     slots.dedup();
     assert_eq!(slots.len(), 9);
-    assert!(slots.iter().all(|slot| (1..=50).contains(slot)), "{slots:?}");
+    assert!(
+        slots.iter().all(|slot| (1..=50).contains(slot)),
+        "{slots:?}"
+    );
     assert_eq!(run(&mut sidelink, &scene, 60), [(9, vec![1])]);
     // If one of them cannot be read, it is lost: station 1 sends in the slot of the fifth.
-    let again = Message { address: 4, ..message(0, 5_500) };
+    let again = Message {
+        address: 4,
+        ..message(0, 5_500)
+    };
     while sidelink.now < 200 {
         run(&mut sidelink, &scene, 200);
     }
@@ -347,7 +360,10 @@ fn a_message_of_several_blocks_needs_all_of_them_in_slots_of_their_own() {
     let mut later = sidelink.stations[0].planned.clone();
     later.sort_unstable();
     // Its resources were reserved, and are used again.
-    assert_eq!(later, slots.iter().map(|slot| slot + 200).collect::<Vec<_>>());
+    assert_eq!(
+        later,
+        slots.iter().map(|slot| slot + 200).collect::<Vec<_>>()
+    );
     sends(&mut sidelink, 1, later[4], [0, 1], 0);
     let arrived = run(&mut sidelink, &scene, 260);
     assert!(arrived.contains(&(9, vec![])), "{arrived:?}");
@@ -359,7 +375,10 @@ fn messages_keep_their_latency_bound() {
     for latency in [20, 50, 100] {
         let mut sidelink = letter(2);
         for round in 0..40 {
-            let message = Message { latency, ..message(0, 121) };
+            let message = Message {
+                latency,
+                ..message(0, 121)
+            };
             assert!(sidelink.offer(&message, &scene.reach()));
             let slot = sidelink.stations[0].planned.last().unwrap() - sidelink.now;
             assert!((1..=u64::from(latency)).contains(&slot), "{slot}");
@@ -386,18 +405,27 @@ fn a_block_that_is_sent_twice_is_read_if_either_is() {
         for round in 0..300u32 {
             let begin = u64::from(round) * 200;
             run(&mut sidelink, &scene, begin);
-            let message = Message { address: round, ..message(0, 121) };
+            let message = Message {
+                address: round,
+                ..message(0, 121)
+            };
             sidelink.offer(&message, &scene.reach());
             for slot in begin + 1..begin + 66 {
                 sends(&mut sidelink, 1, slot, [0, 2], 0);
             }
             let arrived = run(&mut sidelink, &scene, begin + 100);
-            count += arrived.iter().filter(|(ticket, receivers)| *ticket == 9 && receivers == &[2]).count();
+            count += arrived
+                .iter()
+                .filter(|(ticket, receivers)| *ticket == 9 && receivers == &[2])
+                .count();
         }
         count as f64 / 300.0
     };
     let (once, twice) = (delivered(false), delivered(true));
-    assert!((twice - (1.0 - (1.0 - once).powi(2))).abs() < 0.1, "{once} {twice}");
+    assert!(
+        (twice - (1.0 - (1.0 - once).powi(2))).abs() < 0.1,
+        "{once} {twice}"
+    );
     assert!(once > 0.2 && twice > once + 0.1, "{once} {twice}");
 }
 
@@ -409,7 +437,11 @@ fn a_resource_is_used_as_often_as_the_standard_says() {
             uses(&SidelinkParameters::default(), period, draw)
         };
         let all: Vec<u32> = (0..2_000).map(drawn).collect();
-        assert_eq!(all.iter().min().zip(all.iter().max()), Some((&least, &most)), "{period}");
+        assert_eq!(
+            all.iter().min().zip(all.iter().max()),
+            Some((&least, &most)),
+            "{period}"
+        );
     }
     let draw = Draws::new(1, DrawPurpose::Uses, 0, 0).at(3, 0);
     assert_eq!(uses(&SidelinkParameters::default(), 0, draw), 1);
@@ -555,11 +587,19 @@ fn senseless_parameters_are_refused_by_name() {
         Channel::new(parameters).unwrap_err().to_string()
     };
     assert_eq!(
-        refused(|p| p.pool = PoolChoice::Custom(CustomPool { subchannels: 0, resource_blocks: 10, mcs: 6 })),
+        refused(|p| p.pool = PoolChoice::Custom(CustomPool {
+            subchannels: 0,
+            resource_blocks: 10,
+            mcs: 6
+        })),
         "sidelink.pool.subchannels: found 0, expected 1 to 10"
     );
     assert_eq!(
-        refused(|p| p.pool = PoolChoice::Custom(CustomPool { subchannels: 5, resource_blocks: 10, mcs: 29 })),
+        refused(|p| p.pool = PoolChoice::Custom(CustomPool {
+            subchannels: 5,
+            resource_blocks: 10,
+            mcs: 29
+        })),
         "sidelink.pool.mcs: found 29, expected 0 to 20"
     );
     assert_eq!(
@@ -571,7 +611,11 @@ fn senseless_parameters_are_refused_by_name() {
     assert!(
         refused(|p| {
             p.in_band_emission = true;
-            p.pool = PoolChoice::Custom(CustomPool { subchannels: 3, resource_blocks: 10, mcs: 6 });
+            p.pool = PoolChoice::Custom(CustomPool {
+                subchannels: 3,
+                resource_blocks: 10,
+                mcs: 6,
+            });
         })
         .starts_with("sidelink.pool.subchannels: found 3")
     );

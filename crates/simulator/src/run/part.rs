@@ -7,7 +7,9 @@ use covey_protocol::messages::Message;
 use covey_radio::{ChannelModel, LANES};
 
 use crate::arms::{Arm, Behaviour};
-use crate::channel::{Air, Arrived, BeaconClock, BeaconLanes, Class, DueBeacons, Parcel, Sizes, Told};
+use crate::channel::{
+    Air, Arrived, BeaconClock, BeaconLanes, Class, DueBeacons, Parcel, Sizes, Told,
+};
 use crate::ids::{Lane, Slot};
 use crate::measure::{
     CycleView, Evaluation, Knowledge, Ledger, Margins, Observer, PathCells, by_margin,

@@ -114,14 +114,18 @@ impl SentReports {
     pub(super) fn arrive(&mut self, turn: &mut Turn<'_>) {
         let world = turn.stage.world;
         for arrived in turn.air.take_arrived(Class::Report) {
-            let at = self.waiting.iter().position(|report| report.ticket == arrived.ticket);
+            let at = self
+                .waiting
+                .iter()
+                .position(|report| report.ticket == arrived.ticket);
             if let Some(at) = at {
                 let report = self.waiting.remove(at);
                 hear(turn, &report, &arrived.receivers);
             }
         }
         // What was refused never comes.
-        self.waiting.retain(|report| !is_overdue(world, report.sensed));
+        self.waiting
+            .retain(|report| !is_overdue(world, report.sensed));
     }
 
     /// Keeps the reports of this step until they arrive.

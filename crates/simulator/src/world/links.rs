@@ -69,6 +69,20 @@ pub(super) struct Ears {
     by_place: Vec<PairLink>,
 }
 
+/// What stands between two antennas, as the channel takes it, and the case of blockage.
+fn state_of(found: sight::LinkState, antennas: [f64; 2]) -> (LinkState, Option<Blockage>) {
+    match found {
+        sight::LinkState::Clear => (LinkState::Los, None),
+        sight::LinkState::Vehicle { tallest } => (
+            LinkState::NlosV {
+                blocker_height_m: tallest,
+            },
+            Some(Blockage::of(antennas, tallest)),
+        ),
+        sight::LinkState::Building => (LinkState::Nlos, None),
+    }
+}
+
 impl Scene<'_> {
     /// Links between participants are found anew, and with which power they receive each other where slots are simulated.
     pub(super) fn link(&self, links: &mut Links, powers: &mut Powers, ears: &mut Ears) {
@@ -106,16 +120,7 @@ impl Scene<'_> {
                 let antennas = [vehicle.body.height, peer.body.height];
                 let dz = antennas[0] - antennas[1];
                 let distance = (offset.dot(offset) + dz * dz).sqrt();
-                let (state, case) = match link.state {
-                    sight::LinkState::Clear => (LinkState::Los, None),
-                    sight::LinkState::Vehicle { tallest } => (
-                        LinkState::NlosV {
-                            blocker_height_m: tallest,
-                        },
-                        Some(Blockage::of(antennas, tallest)),
-                    ),
-                    sight::LinkState::Building => (LinkState::Nlos, None),
-                };
+                let (state, case) = state_of(link.state, antennas);
                 let in_range = distance <= ranges.range_m(state.kind());
                 if !in_range && !scheduled {
                     continue;

@@ -84,7 +84,8 @@ impl Powers {
             }
         }
         self.ids.clear();
-        self.ids.extend((0..size as u32).map(|slot| road.id(Slot(slot))));
+        self.ids
+            .extend((0..size as u32).map(|slot| road.id(Slot(slot))));
         self.areas.find(road, channel, sight, near_m);
     }
 
@@ -122,7 +123,8 @@ impl Areas {
         let count = self.places.len();
         let mut powers = vec![0.0; count * count];
         for from in 0..known {
-            powers[from * count..][..known].copy_from_slice(&self.power_mw[from * known..][..known]);
+            powers[from * count..][..known]
+                .copy_from_slice(&self.power_mw[from * known..][..known]);
         }
         for a in known..count {
             for b in 0..a {

@@ -92,10 +92,9 @@ impl Fleet {
                 continue;
             };
             let parameters = &self.profile.parameters;
-            turn.spoken
-                .hand_over(sender, step, parameters, |beacon| {
-                    office.host.handle_input(now, Input::Beacon(beacon));
-                });
+            turn.spoken.hand_over(sender, step, parameters, |beacon| {
+                office.host.handle_input(now, Input::Beacon(beacon));
+            });
         }
     }
 
@@ -275,14 +274,7 @@ impl Fleet {
         turn.ledger.receptions += (receivers.len() * broadcast.objects.len()) as u64;
         if let Some(office) = self.offices.held_by(sent.parcel.sender) {
             let told = &mut *turn.told;
-            listeners::hear_broadcast(
-                world,
-                told,
-                office,
-                broadcast,
-                receivers,
-                silence_refreshes,
-            );
+            listeners::hear_broadcast(world, told, office, broadcast, receivers, silence_refreshes);
         }
         self.contributors
             .overhear(world, broadcast.host, &broadcast.objects, receivers);
@@ -296,7 +288,10 @@ impl Fleet {
         let world = turn.stage.world;
         for arrived in turn.air.take_arrived(Class::Report) {
             let waiting = &mut self.contributors.waiting;
-            if let Some(at) = waiting.iter().position(|sent| sent.ticket == arrived.ticket) {
+            if let Some(at) = waiting
+                .iter()
+                .position(|sent| sent.ticket == arrived.ticket)
+            {
                 let sent = waiting.remove(at);
                 self.hear_report(turn, &sent, &arrived.receivers);
             }
@@ -304,7 +299,10 @@ impl Fleet {
         let mut heard = Vec::new();
         for arrived in turn.air.take_arrived(Class::Broadcast) {
             let waiting = &mut self.waiting;
-            if let Some(at) = waiting.iter().position(|sent| sent.ticket == arrived.ticket) {
+            if let Some(at) = waiting
+                .iter()
+                .position(|sent| sent.ticket == arrived.ticket)
+            {
                 let sent = waiting.remove(at);
                 self.hear_broadcast(turn, &sent, &arrived.receivers);
                 heard.push((sent, arrived.receivers));
