@@ -180,9 +180,6 @@ pub struct ArmSummary {
     /// Share of the channel's resources that cooperative messages take; absent likewise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load_resources: Option<Average>,
-    /// Seconds from offer to arrival; absent likewise.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub latency_s: Option<Average>,
     /// Changes of the contributor set per (tile, cycle) with a host.
     #[serde(default)]
     pub churn: Average,

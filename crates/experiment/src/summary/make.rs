@@ -207,7 +207,6 @@ impl ArmSummary {
             busy: average(|o| share(&o.busy)),
             cbr: scheduled(|o| share(&o.cbr)),
             load_resources: scheduled(|o| share(&o.load_resources)),
-            latency_s: scheduled(|o| share(&o.latency)),
             churn: Average {
                 mean: part(|o| share(&o.churn)),
             },
