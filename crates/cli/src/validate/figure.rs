@@ -73,9 +73,11 @@ fn axes(svg: &mut String, x: f64, y: f64, setting: &Published, at: usize) {
         }
     }
     for metres in [0.0, 250.0, 500.0] {
+        // The last one stays within the figure.
+        let anchor = if metres < FARTHEST_M { "middle" } else { "end" };
         let _ = writeln!(
             svg,
-            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{metres} m</text>",
+            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{metres} m</text>",
             x + PLOT[0] * metres / FARTHEST_M,
             y + PLOT[1] + 15.0
         );
