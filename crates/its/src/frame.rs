@@ -187,6 +187,9 @@ pub struct Decoded {
     pub signed: bool,
     /// Where the packet came from.
     pub position: Option<WirePosition>,
+    /// When that was, in milliseconds of ITS time modulo 2^32 ([`Wire::beacon_in`](crate::Wire::beacon_in) tells an old CAM from a
+    /// new one by it).
+    pub time_ms: Option<u32>,
     /// The message, read if it is a CAM or CPM.
     pub message: Message,
 }
@@ -200,6 +203,7 @@ impl Decoded {
             port: None,
             signed: false,
             position: None,
+            time_ms: None,
             message: Message::Nothing(bytes.to_vec()),
         }
     }
@@ -289,6 +293,7 @@ fn decode_after_basic(rest: &[u8]) -> Result<Decoded, DecodeError> {
             latitude: number(&extended[vector_at + 12..]),
             longitude: number(&extended[vector_at + 16..]),
         }),
+        time_ms: Some(number(&extended[vector_at + 8..]) as u32),
         ..Decoded::nothing(payload)
     };
     // BTP-A and BTP-B; anything else is no message of the facilities layer.

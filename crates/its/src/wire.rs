@@ -211,13 +211,35 @@ impl<'a> Wire<'a> {
         })
     }
 
+    /// As [`Wire::beacon`], of a CAM that came in a packet whose header says when it was sent, modulo 2^32 ms
+    /// ([`Decoded::time_ms`](crate::frame::Decoded::time_ms)). A CAM by itself says the same time again after 65.536 s; its packet does
+    /// so after 49 days, so that one that was recorded and sent again is as old as it is.
+    ///
+    /// # Errors
+    /// As [`Wire::beacon`].
+    pub fn beacon_in(
+        &self,
+        cam: &Cam,
+        packet_ms: u32,
+        heard_at: Instant,
+    ) -> Result<Beacon, DecodeError> {
+        let sent = self.nearest(u64::from(packet_ms), 1 << 32, heard_at);
+        self.beacon(cam, sent)
+    }
+
     fn generated(&self, generation_ms: u16, heard_at: Instant) -> Instant {
-        let heard = i128::from(heard_at.micros().div_euclid(1_000)) + i128::from(self.zero.0);
-        let ahead = (i128::from(generation_ms) - heard).rem_euclid(65_536);
-        let millis = if ahead < 32_768 {
+        self.nearest(u64::from(generation_ms), 1 << 16, heard_at)
+    }
+
+    /// The instant nearest to `near` whose ITS time is `millis` modulo `period`.
+    fn nearest(&self, millis: u64, period: u64, near: Instant) -> Instant {
+        let period = i128::from(period);
+        let heard = i128::from(near.micros().div_euclid(1_000)) + i128::from(self.zero.0);
+        let ahead = (i128::from(millis) - heard).rem_euclid(period);
+        let millis = if ahead < period / 2 {
             heard + ahead
         } else {
-            heard + ahead - 65_536
+            heard + ahead - period
         };
         self.instant(ItsTime(millis.clamp(0, i128::from(u64::MAX)) as u64))
     }

@@ -586,6 +586,11 @@ impl Association {
         }
     }
 
+    /// Lets go of a body.
+    pub(crate) fn drop(&mut self, label: ObjectId) {
+        self.remove(label);
+    }
+
     fn remove(&mut self, label: ObjectId) {
         let Some(number) = self.numbers.remove(label) else {
             return;

@@ -5,6 +5,7 @@
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
+use crate::grid::Position;
 use crate::ids::{AgentId, ObjectId};
 use crate::inclusion::Inclusion;
 use crate::messages::{Broadcast, Content, ObjectState, Report};
@@ -66,6 +67,10 @@ pub struct Contributor {
     phase: Duration,
     soft_state: Duration,
     lease_limit: Duration,
+    /// Nobody farther off asks for anything, in metres.
+    reach_m: f64,
+    /// Hosts that are served.
+    most: usize,
     grants: SortedMap<AgentId, Grant>,
     /// What it reported of late.
     included: Inclusion,
@@ -85,20 +90,26 @@ struct Grant {
     until: Option<Instant>,
     content: Content,
     requested: Vec<ObjectId>,
+    /// How far off the host was, in metres; nothing where the own place is not known.
+    off_m: f64,
 }
+
+/// Hosts whose words are remembered, for each that is served.
+const REMEMBERED: usize = 4;
 
 impl Contributor {
     /// The contributor's side of agent `own`, admitted by nobody yet.
     #[must_use]
     pub fn new(parameters: &Parameters, own: AgentId) -> Self {
-        let lease = Duration::from_seconds(parameters.lease_s);
         Self {
             own,
             cycle: Duration::from_seconds(parameters.cycle_s),
             phase: parameters.report_phase(own),
             soft_state: Duration::from_seconds(parameters.soft_state_s),
             // A host may ask for longer than usual, but nobody speaks for long on one word.
-            lease_limit: lease.times(4),
+            lease_limit: Duration::from_seconds(parameters.guard.lease_s.max(parameters.lease_s)),
+            reach_m: parameters.footprint_m + parameters.guard.grant_margin_m,
+            most: parameters.guard.grants as usize,
             grants: SortedMap::default(),
             included: Inclusion::default(),
             empty_reports: parameters.empty_reports,
@@ -125,8 +136,9 @@ impl Contributor {
         self.events.pop_front()
     }
 
-    /// Takes in a host's word. Only the newest of each host counts; what comes from the future cannot be told apart from a lie.
-    pub fn obey(&mut self, now: Instant, broadcast: &Broadcast) {
+    /// Takes in a host's word, heard at `place`. Only the newest of each host counts; what comes from the future cannot be told
+    /// apart from a lie, and nobody asks from beyond its footprint. Of more hosts than are served the nearest are.
+    pub fn obey(&mut self, now: Instant, place: Option<Position>, broadcast: &Broadcast) {
         let held = self.grants.get(broadcast.host);
         if broadcast.host == self.own
             || broadcast.at > now
@@ -136,7 +148,12 @@ impl Contributor {
         }
         let was_admitted = self.is_admitted();
         let lease = broadcast.lease.min(self.lease_limit);
-        let asked = broadcast.contributors.contains(&self.own);
+        let off_m = place.map_or(0.0, |place| place.distance(broadcast.position));
+        // Not-a-number is not near.
+        let asked = off_m <= self.reach_m && broadcast.contributors.contains(&self.own);
+        if held.is_none() && !self.make_room(now, asked) {
+            return;
+        }
         self.grants.insert(
             broadcast.host,
             Grant {
@@ -148,13 +165,49 @@ impl Contributor {
                 } else {
                     Vec::new()
                 },
+                off_m,
             },
         );
-        if asked && !was_admitted {
+        if asked {
+            self.serve_nearest();
+        }
+        if self.is_admitted() && !was_admitted {
             let host = broadcast.host;
             self.events.push_back(Event::Admitted { host });
         } else if !asked && was_admitted && !self.is_admitted() {
             self.events.push_back(Event::Released);
+        }
+    }
+
+    /// Makes room for the word of one host more, which asks for something or does not; gives whether there is any.
+    fn make_room(&mut self, now: Instant, asks: bool) -> bool {
+        let most = self.most.saturating_mul(REMEMBERED);
+        if self.grants.len() < most {
+            return true;
+        }
+        self.lapse(now);
+        let idle = self
+            .grants
+            .iter()
+            .filter(|(_, grant)| grant.until.is_none());
+        let longest = idle.min_by_key(|(_, grant)| grant.at).map(|(id, _)| id);
+        match longest {
+            Some(id) if asks => self.grants.remove(id).is_some(),
+            _ => self.grants.len() < most,
+        }
+    }
+
+    /// Serves no more hosts than it may: the farthest is let go.
+    fn serve_nearest(&mut self) {
+        let asking = self.grants.iter().filter(|(_, g)| g.until.is_some());
+        if asking.clone().count() <= self.most {
+            return;
+        }
+        let off = asking.map(|(id, grant)| (grant.off_m, id));
+        let farthest = off.max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        if let Some(grant) = farthest.and_then(|(_, id)| self.grants.get_mut(id)) {
+            grant.until = None;
+            grant.requested.clear();
         }
     }
 

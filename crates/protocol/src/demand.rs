@@ -287,6 +287,9 @@ impl Demand {
         self.build_scene(view);
         let parameters = view.parameters;
         let (scene, options) = (&self.scene, &self.options);
+        // What needs leave of it is for views, and what those leave for the choice.
+        let work = parameters.guard.work;
+        scene.allow(work / 2);
         let (members, listeners) = self.listeners(view);
         let digests = Digests::new(view, scene, options.views);
         let sight = |from: u32, to: u32| match options.views {
@@ -310,6 +313,7 @@ impl Demand {
                 false => 0.0,
             },
         );
+        scene.allow(scene.left().unwrap_or(0) + work / 4);
         let hearsay = Hearsay::new(view, scene, &self.listed);
         let (wanted, objects) = self.wanted_objects(view);
         let needs = self.weighed_needs(view, &hearsay, &members, &wanted);
@@ -424,6 +428,9 @@ impl Demand {
         let mut candidates = Vec::with_capacity(members.len());
         let mut near = Vec::new();
         for &member in members.iter().filter(|&&m| Some(m) != host) {
+            if scene.is_spent() {
+                break;
+            }
             let body = &scene.bodies()[member as usize];
             let id = AgentId(body.id.0);
             let in_tile =
@@ -491,6 +498,7 @@ impl Demand {
             Position::new(p.x + range, p.y + range),
             near,
         );
+        scene.spend(near.len());
         let mut views = Vec::new();
         // Bodies ascend, and so do the numbers of those that are needed.
         for &object in near.iter() {
@@ -585,7 +593,10 @@ impl Policy for Demand {
         self.compare(view);
         let problem = self.pose(view);
         let chosen = match &self.random {
-            None => Selection::choose(&problem),
+            None => {
+                let left = self.scene.left().unwrap_or(0);
+                Selection::choose_within(&problem, left + view.parameters.guard.work / 4)
+            }
             Some(draw) => {
                 Selection::choose_at_random(&problem, |agent| draw.draw(view.host, agent, view.now))
             }

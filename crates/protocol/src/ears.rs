@@ -5,10 +5,12 @@ use alloc::vec::Vec;
 
 use crate::digest::CoverageDigest;
 use crate::grid::{Position, Tile};
+use crate::guard::{Refusals, Rules, Whereabouts, names_to_go};
 use crate::ids::AgentId;
 use crate::knowledge::{Heard, Neighbour};
 use crate::messages::{Beacon, Broadcast, ObjectState};
-use crate::office::{Claim, Neighbourhood};
+use crate::office::{Claim, Claims, Evidence, Neighbourhood, OfficeRule};
+use crate::parameters::Parameters;
 use crate::sorted::SortedMap;
 use crate::time::{Duration, Instant};
 
@@ -16,14 +18,31 @@ use crate::time::{Duration, Instant};
 #[derive(Debug, Clone)]
 pub(crate) struct Ears {
     own: AgentId,
+    /// Where the participant is, as far as it knows.
+    place: Option<Position>,
+    /// Of the last look at what is too old.
+    now: Instant,
+    rules: Rules,
+    office: OfficeRule,
     soft_state: Duration,
-    /// What is said of objects is kept.
-    keeps_sayings: bool,
-    neighbours: SortedMap<AgentId, Beacons>,
-    /// The newest claim to each tile.
-    claims: SortedMap<Tile, Claim>,
+    limits: Limits,
+    stations: Stations,
+    claims: Claims,
     sayings: VecDeque<Said>,
+    refusals: Refusals,
 }
+
+/// How much is kept.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    stations: usize,
+    message_objects: usize,
+    /// Messages whose objects are kept: none where nobody asks for them.
+    sayings: usize,
+}
+
+/// Everyone whose beacons were heard.
+type Stations = SortedMap<AgentId, Beacons>;
 
 /// Beacons of one agent.
 #[derive(Debug, Clone)]
@@ -35,6 +54,22 @@ struct Beacons {
     before: VecDeque<Instant>,
 }
 
+/// No station's beacons are counted beyond this: six times as many as it sends within the soft-state time.
+const MOST_BEACONS: usize = 64;
+/// Whoever was heard more often than this is a station, and not a name that somebody made up once.
+const NAMES: usize = 2;
+
+impl Beacons {
+    /// It was heard more than once or twice.
+    fn is_established(&self) -> bool {
+        self.before.len() >= NAMES
+    }
+
+    fn whereabouts(&self) -> Whereabouts {
+        (self.newest.state.position, self.newest.at)
+    }
+}
+
 /// What somebody said of objects in one message.
 #[derive(Debug, Clone)]
 struct Said {
@@ -43,66 +78,159 @@ struct Said {
     objects: Vec<ObjectState>,
 }
 
+/// What is known of those whom a broadcast speaks of.
+struct Known<'a> {
+    place: Option<Position>,
+    stations: &'a Stations,
+}
+
+impl Evidence for Known<'_> {
+    fn beacon(&self, agent: AgentId) -> Option<Whereabouts> {
+        self.stations.get(agent).map(Beacons::whereabouts)
+    }
+
+    fn anybody_near(&self, place: Position, radius_m: f64, host: AgentId) -> bool {
+        let near = |at: Position| at.distance(place) <= radius_m;
+        let mut others = self.stations.iter().filter(|&(id, _)| id != host);
+        self.place.is_some_and(near)
+            || others.any(|(_, beacons)| near(beacons.newest.state.position))
+    }
+}
+
 impl Ears {
-    pub(crate) fn new(own: AgentId, soft_state: Duration, keeps_sayings: bool) -> Self {
+    pub(crate) fn new(own: AgentId, parameters: &Parameters, keeps_sayings: bool) -> Self {
+        let guard = &parameters.guard;
         Self {
             own,
-            soft_state,
-            keeps_sayings,
-            neighbours: SortedMap::default(),
-            claims: SortedMap::default(),
+            place: None,
+            now: Instant::from_micros(i64::MIN),
+            rules: Rules::new(parameters),
+            office: OfficeRule::new(parameters),
+            soft_state: Duration::from_seconds(parameters.soft_state_s),
+            limits: Limits {
+                stations: guard.stations as usize,
+                message_objects: guard.message_objects as usize,
+                sayings: match keeps_sayings {
+                    true => guard.sayings as usize,
+                    false => 0,
+                },
+            },
+            stations: SortedMap::default(),
+            claims: Claims::default(),
             sayings: VecDeque::new(),
+            refusals: Refusals::default(),
         }
+    }
+
+    /// How often something was passed over or let go.
+    pub(crate) fn refusals(&self) -> &Refusals {
+        &self.refusals
+    }
+
+    /// The participant is there.
+    pub(crate) fn move_to(&mut self, place: Position) {
+        self.place = Some(place);
+    }
+
+    /// Forgets all that was heard, but for how often something was passed over.
+    pub(crate) fn clear(&mut self) {
+        self.stations.clear();
+        self.claims.clear();
+        self.sayings.clear();
     }
 
     /// Lets go of what is too old at `now`.
     pub(crate) fn forget(&mut self, now: Instant) {
+        self.now = now;
         let soft_state = self.soft_state;
         let recent = |at: Instant| now.since(at) <= soft_state;
-        self.neighbours.retain(|_, beacons| {
+        self.stations.retain(|_, beacons| {
             while beacons.before.front().is_some_and(|&at| !recent(at)) {
                 beacons.before.pop_front();
             }
             recent(beacons.newest.at)
         });
-        self.claims.retain(|_, claim| recent(claim.at));
         self.sayings.retain(|said| recent(said.at));
     }
 
-    /// A beacon was decoded. What comes from the future cannot be told apart from a lie.
-    pub(crate) fn hear(&mut self, now: Instant, beacon: &Beacon) {
-        if beacon.sender == self.own || beacon.at > now || !beacon.state.is_finite() {
-            return;
+    /// A beacon was decoded. Gives whether it can be believed; a late one can, and tells nothing.
+    pub(crate) fn hear(&mut self, now: Instant, beacon: &Beacon) -> bool {
+        if beacon.sender == self.own || !self.rules.is_fresh(now, beacon.at) {
+            return false;
         }
-        let (beacons, new) = self
-            .neighbours
-            .get_or_insert_with(beacon.sender, || Beacons {
-                newest: beacon.clone(),
-                digest: None,
-                before: VecDeque::new(),
-            });
+        let held = self.stations.get(beacon.sender);
+        let last = held.map(Beacons::whereabouts);
+        let last = last.filter(|&(_, at)| now.since(at) <= self.soft_state);
+        if !self.rules.is_beacon(self.place, last, beacon) {
+            self.refusals.places += 1;
+            return false;
+        }
+        if held.is_none() && !self.make_room(beacon) {
+            return false;
+        }
+        let (beacons, new) = self.stations.get_or_insert_with(beacon.sender, || Beacons {
+            newest: beacon.clone(),
+            digest: None,
+            before: VecDeque::new(),
+        });
         if !new && beacon.at <= beacons.newest.at {
-            return;
+            return true;
         }
         if !new {
+            if beacons.before.len() >= MOST_BEACONS {
+                beacons.before.pop_front();
+            }
             beacons.before.push_back(beacons.newest.at);
             beacons.newest.clone_from(beacon);
         }
         if let Some(digest) = beacons.newest.digest.take() {
             beacons.digest = Some((beacon.at, digest));
         }
+        true
     }
 
-    /// A broadcast was decoded.
-    pub(crate) fn heed(&mut self, now: Instant, broadcast: &Broadcast) {
-        if broadcast.host == self.own || broadcast.at > now {
-            return;
+    /// Makes room for one station more, whose first beacon this is, or says that there is none: of those heard only once or twice
+    /// the longest unheard are let go, else the farthest, if that is farther off than the new one.
+    fn make_room(&mut self, beacon: &Beacon) -> bool {
+        if self.stations.len() < self.limits.stations {
+            return true;
         }
-        let held = self.claims.get(broadcast.tile);
-        if held.is_none_or(|held| broadcast.at > held.at) {
-            self.claims.insert(broadcast.tile, Claim::of(broadcast));
+        let place = self.place.unwrap_or(beacon.state.position);
+        let off = |beacon: &Beacon| beacon.state.position.distance(place);
+        let names = self.stations.iter().filter(|(_, b)| !b.is_established());
+        let names = names.map(|(id, b)| (b.newest.at, id));
+        let names = names_to_go(names, self.limits.stations);
+        self.refusals.stations += names.len().max(1) as u64;
+        if !names.is_empty() {
+            self.stations
+                .retain(|id, _| names.binary_search(&id).is_err());
+            return true;
         }
+        let all = self.stations.iter().map(|(id, b)| (off(&b.newest), id));
+        let farthest = all.max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let farther = farthest.filter(|&(distance, _)| distance > off(beacon));
+        farther.is_some_and(|(_, id)| self.stations.remove(id).is_some())
+    }
+
+    /// A broadcast was decoded. Gives whether a host can have sent it, and its claim where that is news and can be believed.
+    pub(crate) fn heed(&mut self, now: Instant, broadcast: &Broadcast) -> (bool, Option<Claim>) {
+        if broadcast.host == self.own {
+            return (false, None);
+        }
+        let known = Known {
+            place: self.place,
+            stations: &self.stations,
+        };
+        let beacon = known.beacon(broadcast.host);
+        if !self.rules.is_host(now, self.place, beacon, broadcast) {
+            self.refusals.hosts += 1;
+            return (false, None);
+        }
+        let claim = self
+            .claims
+            .hear(&self.office, now, self.own, broadcast, &known);
         self.listen(now, broadcast.at, broadcast.host, &broadcast.objects);
+        (true, claim)
     }
 
     /// Somebody spoke of objects.
@@ -113,17 +241,31 @@ impl Ears {
         by: AgentId,
         objects: &[ObjectState],
     ) {
-        if self.keeps_sayings && by != self.own && at <= now && !objects.is_empty() {
-            let objects = objects.to_vec();
-            self.sayings.push_back(Said { at, by, objects });
+        let most = self.limits.message_objects;
+        if objects.len() > most {
+            self.refusals.others += 1;
         }
+        let objects = &objects[..objects.len().min(most)];
+        if self.limits.sayings == 0
+            || by == self.own
+            || !self.rules.is_fresh(now, at)
+            || objects.is_empty()
+        {
+            return;
+        }
+        if self.sayings.len() >= self.limits.sayings {
+            self.sayings.pop_front();
+            self.refusals.others += 1;
+        }
+        let objects = objects.to_vec();
+        self.sayings.push_back(Said { at, by, objects });
     }
 
     /// The newest beacon of everyone heard, by ascending id, each with the newest digest heard of its sender within the
     /// soft-state time: what a new host begins with.
     pub(crate) fn beacons(&self, now: Instant) -> impl Iterator<Item = Beacon> {
         let soft_state = self.soft_state;
-        self.neighbours.iter().map(move |(_, beacons)| {
+        self.stations.iter().map(move |(_, beacons)| {
             let digest = beacons.digest.as_ref();
             let recent = digest.filter(|(at, _)| now.since(*at) <= soft_state);
             Beacon {
@@ -136,27 +278,27 @@ impl Ears {
 
 impl Neighbourhood for Ears {
     fn claim(&self, tile: Tile) -> Option<Claim> {
-        self.claims.get(tile).copied()
+        self.claims.newest(&self.office, self.now, tile)
     }
 
     fn beaconed_since(&self, host: AgentId, since: Instant, _: Tile) -> Option<Position> {
-        let newest = &self.neighbours.get(host)?.newest;
+        let newest = &self.stations.get(host)?.newest;
         (newest.at > since).then_some(newest.state.position)
     }
 
     fn any_other(&self, _: Tile, _: f64, mut found: impl FnMut(AgentId, Position) -> bool) -> bool {
-        let mut all = self.neighbours.iter();
+        let mut all = self.stations.iter();
         all.any(|(id, beacons)| found(id, beacons.newest.state.position))
     }
 }
 
 impl Heard for Ears {
     fn hears(&self, agent: AgentId) -> bool {
-        self.neighbours.get(agent).is_some()
+        self.stations.get(agent).is_some()
     }
 
     fn neighbours(&self, _: f64, mut tell: impl FnMut(Neighbour)) {
-        for (id, beacons) in self.neighbours.iter() {
+        for (id, beacons) in self.stations.iter() {
             let newest = &beacons.newest;
             tell(Neighbour {
                 id,
@@ -189,7 +331,7 @@ mod tests {
     }
 
     fn ears() -> Ears {
-        Ears::new(AgentId(1), Duration::from_millis(1_000), true)
+        Ears::new(AgentId(1), &Parameters::default(), true)
     }
 
     fn beacon(sender: u64, millis: i64, x: f64, digest: Option<i32>) -> Beacon {
@@ -297,7 +439,7 @@ mod tests {
         ears.forget(at(1_251));
         assert_eq!(sayings(&ears), []);
         // One who need not judge keeps nothing of it.
-        let mut careless = Ears::new(AgentId(1), Duration::from_millis(1_000), false);
+        let mut careless = Ears::new(AgentId(1), &Parameters::default(), false);
         careless.heed(at(0), &broadcast(2, 0));
         assert_eq!(sayings(&careless), []);
         assert!(careless.claim(TILE).is_some());
@@ -321,6 +463,8 @@ mod tests {
         ears.listen(at(500), at(501), AgentId(4), &[object(501)]);
         ears.listen(at(500), at(500), AgentId(1), &[object(500)]);
         ears.listen(at(500), at(500), AgentId(4), &[]);
+        assert_eq!(ears.refusals.places, 1);
+        ears.refusals = Refusals::default();
         assert_eq!(format!("{ears:?}"), before);
         // An older claim does not replace a newer one.
         ears.heed(at(500), &broadcast(4, 440));

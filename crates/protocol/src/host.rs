@@ -23,6 +23,7 @@ mod maps;
 mod members;
 mod scope;
 mod speech;
+mod trust;
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -33,10 +34,11 @@ use core::fmt;
 use crate::admission::{Admission, AdmissionProblem, Decision, Rules};
 use crate::associate::Association;
 use crate::grid::{Cell, Tile, Window};
+use crate::guard;
 use crate::ids::{AgentId, ObjectId};
 use crate::link::LinkQuality;
 use crate::map::{self, RoadMap};
-use crate::messages::{AgentState, Beacon, Broadcast, Message, ObjectState, PathCell, Report};
+use crate::messages::{AgentState, Beacon, Broadcast, Message, ObjectState, PathCell};
 use crate::office::{Claim, Inheritance};
 use crate::parameters::Parameters;
 use crate::policy::{Coverage, Explanation, Hints, Plan, Policy, View};
@@ -74,6 +76,10 @@ pub struct Host {
     term: Term,
     own: Own,
     members: SortedMap<AgentId, Member>,
+    /// Who is not asked, and until when: it was asked for long, and in vain.
+    barred: SortedMap<AgentId, Instant>,
+    /// What may be believed of beacons.
+    guard: guard::Rules,
     /// Where the sender of the last beacon stands among them.
     last_heard: usize,
     contributors: Vec<AgentId>,
@@ -217,6 +223,8 @@ impl Host {
             },
             own: Own::default(),
             members: SortedMap::default(),
+            barred: SortedMap::default(),
+            guard: guard::Rules::new(&parameters),
             last_heard: 0,
             contributors: Vec::new(),
             picture: Picture {
@@ -226,7 +234,15 @@ impl Host {
             maps: CoverageMaps::new(hints.coverage, window.len()),
             risk: RiskMap::default(),
             channel: Channel {
-                price: Price::new(inheritance.price, parameters.price_step, parameters.target),
+                price: Price::new(
+                    match hints.coverage {
+                        Coverage::Weighed => inheritance.price.min(parameters.guard.price),
+                        // Nobody goes by it.
+                        _ => inheritance.price,
+                    },
+                    parameters.price_step,
+                    parameters.target,
+                ),
                 links: LinkQuality::new(Duration::from_seconds(LINK_MEMORY_S)),
                 occupancy: None,
             },
@@ -299,6 +315,12 @@ impl Host {
     #[must_use]
     pub fn source_of(&self, object: ObjectId) -> Option<ObjectId> {
         self.picture.fused.source_of(object)
+    }
+
+    /// How often it left out an object, or let one go, for want of room.
+    #[must_use]
+    pub fn crowded_out(&self) -> u64 {
+        self.picture.fused.crowded_out()
     }
 
     /// Since when it has been in office.
@@ -412,11 +434,24 @@ impl Host {
         if beacon.sender == self.id || beacon.at > self.now || !beacon.state.is_finite() {
             return;
         }
+        let most = self.parameters.guard.stations as usize;
+        if self.members.len() >= most && !self.make_room(beacon) {
+            return;
+        }
         let member = self
             .members
             .get_or_insert_near(&mut self.last_heard, beacon.sender, || Member::new(beacon));
         let last = (&member.state, member.heard_at);
         let next = (&beacon.state, beacon.at);
+        let places = (
+            (member.state.position, member.heard_at),
+            (beacon.state.position, beacon.at),
+        );
+        if !self.guard.is_one_way(places.0, places.1)
+            && self.guard.is_fresh(self.now, member.heard_at)
+        {
+            return;
+        }
         let interval = self.parameters.beacon_interval(last, next);
         let due = member.hear(beacon, interval);
         let distance = beacon.state.position.distance(self.own.state.position);
@@ -429,48 +464,6 @@ impl Host {
         self.picture.fused.announced(beacon);
     }
 
-    fn take(&mut self, report: &Report) {
-        if report.sender == self.id || report.at > self.now {
-            return;
-        }
-        let labelled: Option<Vec<(ObjectState, ObjectId)>> =
-            self.picture.tracks.as_mut().map(|tracks| {
-                let past = |o: &&ObjectState| o.sensed_at <= self.now;
-                let past: Vec<ObjectState> = report.objects.iter().filter(past).copied().collect();
-                let labels = tracks.label(Some(report.sender.into()), &past, true);
-                labelled(&past, &labels)
-                    .map(|(state, label)| (label, state.id))
-                    .collect()
-            });
-        if let Some(member) = self.members.get_mut(report.sender)
-            && member.reports.at.is_none_or(|at| report.at > at)
-        {
-            member.reports.at = Some(report.at);
-            member.reports.objects.push(report.objects.len() as f64);
-            let ids = &mut member.reports.ids;
-            ids.clear();
-            match &labelled {
-                None => ids.extend(report.objects.iter().map(|object| object.id)),
-                Some(labelled) => ids.extend(labelled.iter().map(|(object, _)| object.id)),
-            }
-            ids.sort_unstable();
-            ids.dedup();
-            member.reports.sensed_at = report.objects.iter().map(|o| o.sensed_at).min();
-        }
-        match &labelled {
-            None => {
-                for state in report.objects.iter().filter(|o| o.sensed_at <= self.now) {
-                    self.picture.fused.reported(report.sender, state, state.id);
-                }
-            }
-            Some(labelled) => {
-                for (state, source) in labelled {
-                    self.picture.fused.reported(report.sender, state, *source);
-                }
-            }
-        }
-    }
-
     /// Objects of this or the last cycle in a neighbour's broadcast cover their cells.
     fn overhear(&mut self, broadcast: &Broadcast) {
         // A broadcast older than the own last decision was heard before it, or came too late to count.
@@ -478,13 +471,16 @@ impl Host {
         {
             return;
         }
+        let objects = &broadcast.objects;
+        let most = self.parameters.guard.message_objects as usize;
+        let objects = &objects[..objects.len().min(most)];
         if let Some(tracks) = &mut self.picture.tracks {
-            let labels = tracks.label(None, &broadcast.objects, false);
-            for (_, state) in labelled(&broadcast.objects, &labels) {
+            let labels = tracks.label(None, objects, false);
+            for (_, state) in labelled(objects, &labels) {
                 self.picture.fused.overheard(&state);
             }
         }
-        for object in &broadcast.objects {
+        for object in objects {
             if self.picture.tracks.is_none() {
                 self.picture.fused.overheard(object);
             }
@@ -508,6 +504,7 @@ impl Host {
             cycle_start,
             self.now,
         );
+        self.weigh_reporters(cycle_start);
         self.count_reports(cycle_start);
         if self.looks_at_paths() {
             self.predict();
@@ -537,6 +534,7 @@ impl Host {
         let now = self.now;
         self.members
             .retain(|_, member| now.since(member.heard_at) <= soft_state);
+        self.barred.retain(|_, until| *until > now);
         if let Some(tracks) = &mut self.picture.tracks {
             tracks.forget(now, soft_state);
         }
@@ -544,6 +542,7 @@ impl Host {
         let stays = |id: AgentId| {
             let member = self.members.get(id);
             member.is_some_and(|member| member.is_within(own, footprint_m))
+                && self.barred.get(id).is_none()
         };
         let contributors = self.contributors.iter().copied();
         let gone: Vec<AgentId> = contributors.filter(|&id| !stays(id)).collect();
@@ -559,11 +558,16 @@ impl Host {
 
     /// Notes which contributors' reports of this cycle were decoded, and what they added.
     fn count_reports(&mut self, cycle_start: Instant) {
+        self.bar_idle();
         let mut bytes = 0.0;
         for &id in &self.contributors {
             if let Some(member) = self.members.get_mut(id) {
                 let decoded = member.reports.at.is_some_and(|at| at >= cycle_start);
                 member.reports.history.push(0, decoded);
+                member.reports.in_vain = match decoded && member.reports.objects.last() > 0.0 {
+                    true => 0,
+                    false => member.reports.in_vain.saturating_add(1),
+                };
                 if decoded {
                     let added = self.picture.fused.share(id);
                     member.reports.broadcast_bytes.push(added);
@@ -645,7 +649,7 @@ impl Host {
             candidates: &[],
         };
         costs.weigh(self.choice.fuse(&self.rules, &problem));
-        let candidates = assessment.candidates(&scope, &self.contributors, costs);
+        let candidates = assessment.candidates(&scope, &self.contributors, &self.barred, costs);
         let problem = AdmissionProblem {
             candidates: &candidates,
             ..problem

@@ -245,6 +245,7 @@ impl Chooser {
         self.bodies.retain(|(body, _)| around.holds(body.position));
         self.build(options, knowledge);
         let scene = &self.scene;
+        scene.allow(parameters.guard.work);
         let heard_within = parameters.heard_within(options.heard_within_s);
         let listeners: Vec<u32> = knowledge
             .heard

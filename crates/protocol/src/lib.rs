@@ -27,6 +27,7 @@ pub mod demand;
 pub mod digest;
 mod ears;
 pub mod grid;
+pub mod guard;
 pub mod host;
 mod ids;
 pub mod inclusion;

@@ -3,8 +3,12 @@
 //! States of the same object from several sources are told apart by time of sensing (newest wins), then by confidence, then
 //! by a fixed order of sources (own senses, the object itself, reporters, hosts; lower id first). The outcome does not
 //! depend on the order of arrival, and late or repeated messages change nothing.
+//!
+//! Nothing from the future is kept, and no more than so many objects and hosts: the oldest is let go first. What is too old is
+//! found by its age, so that an input costs no more the more is known.
 
-use alloc::collections::VecDeque;
+use alloc::collections::{BTreeMap, BinaryHeap, VecDeque};
+use core::cmp::Reverse;
 
 use crate::ids::{AgentId, ObjectId};
 use crate::messages::{Broadcast, ObjectState};
@@ -41,14 +45,30 @@ pub struct Listener {
     own: AgentId,
     soft_state: Duration,
     silence_refreshes: bool,
+    limits: Limits,
     now: Instant,
-    known: SortedMap<ObjectId, Known>,
+    known: BTreeMap<ObjectId, Known>,
+    /// Every object that is known, by when it was sensed or earlier, the oldest on top.
+    ages: BinaryHeap<Reverse<(Instant, ObjectId)>>,
     hosts: SortedMap<AgentId, Followed>,
-    /// Nothing held is older than this.
-    oldest: Instant,
+    /// Objects and hosts let go for want of room.
+    crowded_out: u64,
     events: VecDeque<Event>,
     wake_told: Option<Instant>,
 }
+
+/// How much is kept.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    objects: usize,
+    message_objects: usize,
+    hosts: usize,
+}
+
+/// A host lists no more objects than this: thrice as many as fit into its messages.
+const MOST_LISTED: usize = 1_024;
+/// Events that nobody asks for are forgotten, the oldest first.
+const MOST_EVENTS: usize = 16_384;
 
 /// A host whose broadcasts are followed from one to the next.
 #[derive(Debug, Clone)]
@@ -68,10 +88,16 @@ impl Listener {
             own,
             soft_state: Duration::from_seconds(parameters.soft_state_s),
             silence_refreshes: parameters.silence_refreshes,
+            limits: Limits {
+                objects: parameters.guard.objects as usize,
+                message_objects: parameters.guard.message_objects as usize,
+                hosts: parameters.guard.hosts as usize,
+            },
             now: Instant::from_micros(i64::MIN),
-            known: SortedMap::default(),
+            known: BTreeMap::new(),
+            ages: BinaryHeap::new(),
             hosts: SortedMap::default(),
-            oldest: Instant::from_micros(i64::MAX),
+            crowded_out: 0,
             events: VecDeque::new(),
             wake_told: None,
         }
@@ -90,7 +116,7 @@ impl Listener {
                 self.learn(&ObjectState::of_sender(beacon), LearnedFrom::Beacon);
             }
             Input::Report(report) => {
-                for state in &report.objects {
+                for state in report.objects.iter().take(self.limits.message_objects) {
                     self.learn(state, LearnedFrom::Report(report.sender));
                 }
             }
@@ -98,6 +124,22 @@ impl Listener {
             _ => {}
         }
         self.expire();
+    }
+
+    /// Forgets all that is known and goes on from `now`, which may be earlier than before.
+    pub fn restart(&mut self, now: Instant) {
+        self.now = now;
+        self.ages.clear();
+        self.hosts.clear();
+        let forgotten = core::mem::take(&mut self.known);
+        self.events
+            .extend(forgotten.into_keys().map(Event::Expired));
+    }
+
+    /// Objects and hosts that were let go for want of room.
+    #[must_use]
+    pub fn crowded_out(&self) -> u64 {
+        self.crowded_out
     }
 
     /// What became known, or is known no longer.
@@ -110,11 +152,7 @@ impl Listener {
         if let Some(event) = self.poll_event() {
             return Some(Output::Event(event));
         }
-        let oldest = self
-            .known
-            .iter()
-            .map(|(_, known)| known.state.sensed_at)
-            .min()?;
+        let oldest = self.known.values().map(|k| k.state.sensed_at).min()?;
         // A state is still good at the very end of its time.
         let wake = oldest + self.soft_state + Duration::from_micros(1);
         (self.wake_told.replace(wake) != Some(wake)).then_some(Output::WakeAt(wake))
@@ -123,19 +161,19 @@ impl Listener {
     /// What is known of `object`.
     #[must_use]
     pub fn known(&self, object: ObjectId) -> Option<&Known> {
-        self.known.get(object)
+        self.known.get(&object)
     }
 
     /// All that is known, by ascending object id.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Known> {
-        self.known.iter().map(|(_, known)| known)
+        self.known.values()
     }
 
     /// The age of what is known of `object`, at the last input.
     #[must_use]
     pub fn age(&self, object: ObjectId) -> Option<Duration> {
         self.known
-            .get(object)
+            .get(&object)
             .map(|known| self.now.since(known.state.sensed_at))
     }
 
@@ -151,17 +189,47 @@ impl Listener {
             state: *state,
             source,
         };
-        self.oldest = self.oldest.min(state.sensed_at);
-        let (held, new) = self.known.get_or_insert_with(state.id, || offered);
-        if new {
-            self.events.push_back(Event::Appeared(state.id));
-        } else if rank(&offered) > rank(held) {
-            *held = offered;
+        if let Some(held) = self.known.get_mut(&state.id) {
+            if rank(&offered) > rank(held) {
+                *held = offered;
+            }
+            return;
         }
+        if self.known.len() >= self.limits.objects {
+            self.let_go_of_oldest();
+        }
+        self.known.insert(state.id, offered);
+        self.ages.push(Reverse((state.sensed_at, state.id)));
+        self.note(Event::Appeared(state.id));
+    }
+
+    fn note(&mut self, event: Event) {
+        if self.events.len() >= MOST_EVENTS {
+            self.events.pop_front();
+        }
+        self.events.push_back(event);
     }
 
     fn follow(&mut self, broadcast: &Broadcast) {
+        if broadcast.at > self.now {
+            return;
+        }
         let source = LearnedFrom::Broadcast(broadcast.host);
+        let objects = &broadcast.objects;
+        let objects = &objects[..objects.len().min(self.limits.message_objects)];
+        let (now, soft_state) = (self.now, self.soft_state);
+        let recent = |at: Instant| now.since(at) <= soft_state;
+        self.hosts.retain(|_, host| recent(host.at));
+        if !recent(broadcast.at) {
+            return;
+        }
+        if self.hosts.get(broadcast.host).is_none() && self.hosts.len() >= self.limits.hosts {
+            let longest = self.hosts.iter().min_by_key(|(_, host)| host.at);
+            if let Some((id, _)) = longest {
+                self.hosts.remove(id);
+                self.crowded_out += 1;
+            }
+        }
         let (host, new) = self.hosts.get_or_insert_with(broadcast.host, || Followed {
             at: broadcast.at,
             sequence: broadcast.sequence,
@@ -169,12 +237,11 @@ impl Listener {
         });
         if !new && broadcast.at <= host.at {
             // Late or repeated: its states may still be news, but it says nothing about silence.
-            for state in &broadcast.objects {
+            for state in objects {
                 self.learn(state, source);
             }
             return;
         }
-        self.oldest = self.oldest.min(broadcast.at);
         let unbroken = !new && broadcast.sequence == host.sequence.wrapping_add(1);
         if broadcast.full || !unbroken {
             host.listed.clear();
@@ -184,57 +251,64 @@ impl Listener {
         for object in &broadcast.withdrawn {
             host.listed.remove(*object);
         }
-        for state in &broadcast.objects {
+        for state in objects {
             host.listed.remove(state.id);
         }
         let mut refreshed = SortedMap::default();
         if self.silence_refreshes {
+            // Nobody holds anything as sensed later than it speaks.
+            let unchanged_since = broadcast.unchanged_since.min(broadcast.at);
             for (_, state) in host.listed.iter_mut() {
-                state.sensed_at = state.sensed_at.max(broadcast.unchanged_since);
+                state.sensed_at = state.sensed_at.max(unchanged_since);
             }
             refreshed = host.listed.clone();
         }
-        for state in &broadcast.objects {
-            host.listed.insert(state.id, *state);
+        for state in objects {
+            if host.listed.len() < MOST_LISTED {
+                host.listed.insert(state.id, *state);
+            }
         }
         for (_, state) in refreshed.iter() {
             self.learn(state, source);
         }
-        for state in &broadcast.objects {
+        for state in objects {
             self.learn(state, source);
         }
     }
 
-    /// Lets go of what is too old; looks at all that is held only when something may be.
+    /// Lets go of what is too old.
     fn expire(&mut self) {
-        if self.now.since(self.oldest) <= self.soft_state {
-            return;
+        let (now, soft_state) = (self.now, self.soft_state);
+        let old = |at: Instant| now.since(at) > soft_state;
+        while self.ages.peek().is_some_and(|oldest| old(oldest.0.0)) {
+            self.pass_oldest(|_, at| old(at));
         }
-        let Self {
-            known,
-            hosts,
-            events,
-            now,
-            soft_state,
-            oldest,
-            ..
-        } = self;
-        *oldest = Instant::from_micros(i64::MAX);
-        let mut recent = |at: Instant| {
-            let recent = now.since(at) <= *soft_state;
-            if recent {
-                *oldest = at.min(*oldest);
-            }
-            recent
+    }
+
+    /// Lets go of the object that was sensed first.
+    fn let_go_of_oldest(&mut self) {
+        let before = self.known.len();
+        while self.known.len() == before && !self.ages.is_empty() {
+            self.pass_oldest(|noted, at| at <= noted);
+        }
+        self.crowded_out += 1;
+    }
+
+    /// Takes the top of `ages`: the object is forgotten if it `goes` by when it was noted and sensed last, and put back otherwise.
+    fn pass_oldest(&mut self, goes: impl Fn(Instant, Instant) -> bool) {
+        let Some(Reverse((noted, id))) = self.ages.pop() else {
+            return;
         };
-        known.retain(|object, known| {
-            let keep = recent(known.state.sensed_at);
-            if !keep {
-                events.push_back(Event::Expired(object));
-            }
-            keep
-        });
-        hosts.retain(|_, host| recent(host.at));
+        let Some(known) = self.known.get(&id) else {
+            return;
+        };
+        let at = known.state.sensed_at;
+        if goes(noted, at) {
+            self.known.remove(&id);
+            self.note(Event::Expired(id));
+        } else {
+            self.ages.push(Reverse((at, id)));
+        }
     }
 }
 

@@ -7,21 +7,30 @@
 //! - A tile without incumbent goes to the agent nearest its centre, by beacons heard within the soft-state time, the lower id
 //!   on a tie. Who has not listened for that long does not stand.
 //! - Should the nearest not take office (it may be a vehicle that beacons but knows nothing of all this), the next nearest
-//!   does after another soft-state time, and so on: a tile with a willing participant always gets a host.
+//!   does after another soft-state time, twice as many more after the next one, and so on: a tile with a willing participant
+//!   always gets a host.
 //! - A host that leaves its tile leaves office. The next one starts from the digests it has heard, and goes on from price and
 //!   epoch if it heard them within the soft-state time.
 //! - Where [`Handover`] says so, a host far from the centre gives way to one much nearer.
 //! - Of two hosts of one tile that hear each other, one stays and the other leaves office at once ([`OfficeRule::yields`]).
 //!
+//! A claim counts as far as it can be believed ([`Claims`]): it is from inside the tile and from within reach, agrees with the
+//! claimant's beacons, is no older than the soft-state time, tells no longer a tenure than the claimant's first word allows, and
+//! comes from somebody who serves. Whoever was let down, by a host that did not serve or by one that was handed over to and never
+//! took office, is wary for a while: claims count then from those who have served, and hosts hand over only to those who
+//! speak as hosts already.
+//!
 //! The rule is a function of what was heard, so all who heard the same agree. Whoever keeps what was heard, in maps or in
-//! flat arrays, tells it through [`Neighbourhood`]; nothing else decides who hosts.
+//! flat arrays, tells it through [`Neighbourhood`] and [`Evidence`]; nothing else decides who hosts.
 
-use core::cmp::Ordering;
+use alloc::vec::Vec;
+use core::cmp::{Ordering, Reverse};
 
 use crate::grid::{Position, Tile};
+use crate::guard::Whereabouts;
 use crate::ids::AgentId;
 use crate::messages::Broadcast;
-use crate::parameters::{Handover, Parameters};
+use crate::parameters::{BroadcastContent, Handover, Parameters};
 use crate::time::{Duration, Instant};
 
 /// What the newest broadcast for a tile said of its host.
@@ -65,9 +74,179 @@ impl Claim {
     }
 }
 
+/// What one participant knows of those whom a broadcast speaks of.
+pub trait Evidence {
+    /// Where `agent` said it was in its newest beacon, and when, if one was heard within the soft-state time.
+    fn beacon(&self, agent: AgentId) -> Option<Whereabouts>;
+
+    /// The participant, or anybody but `host` whose beacon it heard within the soft-state time, is within `radius_m` of `place`.
+    fn anybody_near(&self, place: Position, radius_m: f64, host: AgentId) -> bool;
+}
+
+/// The claims that one participant heard, and what speaks for each claimant.
+#[derive(Debug, Clone, Default)]
+pub struct Claims {
+    records: Vec<Record>,
+    /// Counts what was heard.
+    heard: u64,
+    /// When a host was last found not to serve.
+    let_down: Option<Instant>,
+}
+
+/// What is held of one claimant of one tile.
+#[derive(Debug, Clone, Copy)]
+struct Record {
+    tile: Tile,
+    /// Its newest claim, as far as it is believed.
+    claim: Claim,
+    /// The number of that word among all that were heard.
+    order: u64,
+    /// Since when it can have been in office, by its first word.
+    since: Instant,
+    /// When a beacon of it last agreed with its claim; its first word where none did.
+    seen_at: Instant,
+    /// When it last served somebody, or nobody was there to be served; its first word where neither was.
+    served_at: Instant,
+    /// It has served somebody.
+    proven: bool,
+}
+
+impl Record {
+    /// It can be believed in office, by one who is `wary` or is not.
+    fn is_believed(&self, rule: &OfficeRule, wary: bool) -> bool {
+        let within = |at: Instant, limit: Duration| self.claim.at.since(at) <= limit;
+        within(self.seen_at, rule.unseen)
+            && (!rule.must_serve || within(self.served_at, rule.serve) && (self.proven || !wary))
+    }
+}
+
+impl Claims {
+    /// A broadcast was heard at `now` that a host can have sent. Gives its claim, where it is news and can be believed.
+    pub fn hear(
+        &mut self,
+        rule: &OfficeRule,
+        now: Instant,
+        own: AgentId,
+        broadcast: &Broadcast,
+        evidence: &impl Evidence,
+    ) -> Option<Claim> {
+        let (tile, mut claim) = (broadcast.tile, Claim::of(broadcast));
+        self.heard += 1;
+        let since = claim.at - claim.tenure.max(Duration::ZERO);
+        let found = |record: &Record| record.tile == tile && record.claim.host == claim.host;
+        let at = match self.records.iter().position(found) {
+            Some(at) if self.records[at].claim.at >= claim.at => return None,
+            Some(at) => at,
+            None => {
+                self.make_room(rule, now);
+                self.records.push(Record {
+                    tile,
+                    claim,
+                    order: self.heard,
+                    since,
+                    seen_at: claim.at,
+                    served_at: claim.at,
+                    proven: false,
+                });
+                self.records.len() - 1
+            }
+        };
+        let record = &mut self.records[at];
+        let believed = record.is_believed(rule, false);
+        if since < record.since - rule.rounding {
+            claim.tenure = claim.at.since(record.since);
+        } else {
+            record.since = since;
+        }
+        record.claim = claim;
+        record.order = self.heard;
+        if evidence.beacon(claim.host).is_some() {
+            record.seen_at = claim.at;
+        }
+        if serves(own, broadcast, evidence) {
+            record.proven = true;
+            record.served_at = claim.at;
+        } else if rule.must_serve
+            && !evidence.anybody_near(claim.position, rule.around_m, claim.host)
+        {
+            record.served_at = claim.at;
+        }
+        let record = *record;
+        if believed && rule.must_serve && claim.at.since(record.served_at) > rule.serve {
+            self.let_down = Some(now);
+        }
+        let wary = self.is_wary(rule, now);
+        record.is_believed(rule, wary).then_some(claim)
+    }
+
+    /// The newest claim to `tile` that is no older than the soft-state time and can be believed.
+    #[must_use]
+    pub fn newest(&self, rule: &OfficeRule, now: Instant, tile: Tile) -> Option<Claim> {
+        let wary = self.is_wary(rule, now);
+        let counts = |record: &&Record| {
+            record.tile == tile
+                && now.since(record.claim.at) <= rule.soft_state
+                && record.is_believed(rule, wary)
+        };
+        // Of two of one time the first that was heard.
+        let newest = |record: &&Record| (record.claim.at, Reverse(record.order));
+        let counting = self.records.iter().filter(counts);
+        counting.max_by_key(newest).map(|record| record.claim)
+    }
+
+    /// Forgets all of them.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// How many claimants are remembered.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// No claimant is remembered.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    fn is_wary(&self, rule: &OfficeRule, now: Instant) -> bool {
+        self.let_down.is_some_and(|at| now.since(at) <= rule.wary)
+    }
+
+    /// Lets go of the claimant that was not heard for longest, where there are as many as are remembered.
+    fn make_room(&mut self, rule: &OfficeRule, now: Instant) {
+        if self.records.len() < rule.most {
+            return;
+        }
+        self.records
+            .retain(|record| now.since(record.claim.at) <= rule.wary);
+        if self.records.len() >= rule.most {
+            let oldest = self.records.iter().enumerate();
+            let oldest = oldest.min_by_key(|(_, record)| (record.claim.at, record.order));
+            if let Some((at, _)) = oldest {
+                self.records.remove(at);
+            }
+        }
+    }
+}
+
+/// A broadcast lists a station that is heard, or asks somebody who is, the receiver included.
+fn serves(own: AgentId, broadcast: &Broadcast, evidence: &impl Evidence) -> bool {
+    let here = |agent: AgentId| {
+        agent != broadcast.host && (agent == own || evidence.beacon(agent).is_some())
+    };
+    broadcast.contributors.iter().any(|&agent| here(agent))
+        || broadcast
+            .objects
+            .iter()
+            .any(|object| object.id.shared().is_some() && here(AgentId(object.id.0)))
+}
+
 /// What one participant heard of others, as far as the host rule asks.
 pub trait Neighbourhood {
-    /// The newest claim to `tile` heard within the soft-state time.
+    /// The newest claim to `tile` heard within the soft-state time that can be believed.
     fn claim(&self, tile: Tile) -> Option<Claim>;
 
     /// Where `host` said it was in its newest beacon, if that is newer than `since`. None may also stand for a place inside
@@ -97,8 +276,16 @@ pub struct Standing {
     pub office: Option<Tile>,
 }
 
-/// The own tile, and since when it has had no incumbent, as far as the participant knows.
-pub type Vacancy = Option<(Tile, Instant)>;
+/// What a participant remembers from one election to the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Watch {
+    /// The own tile, and since when it has had no incumbent, as far as the participant knows.
+    pub vacancy: Option<(Tile, Instant)>,
+    /// When it last waited in vain for the nearest to take office.
+    pub let_down: Option<Instant>,
+    /// The office that it handed over last, and when.
+    pub handed_over: Option<(Tile, Instant)>,
+}
 
 /// What follows for the participant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -115,6 +302,17 @@ pub struct OfficeRule {
     tile_m: f64,
     soft_state: Duration,
     handover: Option<Handover>,
+    unseen: Duration,
+    serve: Duration,
+    wary: Duration,
+    /// Broadcasts list those around the host.
+    must_serve: bool,
+    /// Whoever is this near to a host is to be served by it.
+    around_m: f64,
+    /// What rounding of times may make of a tenure.
+    rounding: Duration,
+    /// Claimants that are remembered.
+    most: usize,
 }
 
 impl OfficeRule {
@@ -125,6 +323,13 @@ impl OfficeRule {
             tile_m: parameters.tile_m,
             soft_state: Duration::from_seconds(parameters.soft_state_s),
             handover: parameters.handover,
+            unseen: Duration::from_seconds(parameters.guard.unseen_s),
+            serve: Duration::from_seconds(parameters.guard.serve_s),
+            wary: Duration::from_seconds(parameters.guard.wary_s),
+            must_serve: parameters.broadcast_content == BroadcastContent::All,
+            around_m: 0.5 * parameters.footprint_m,
+            rounding: Duration::from_millis(10),
+            most: parameters.guard.hosts as usize,
         }
     }
 
@@ -133,42 +338,68 @@ impl OfficeRule {
         &self,
         slot: Instant,
         standing: &Standing,
-        vacancy: &mut Vacancy,
+        watch: &mut Watch,
         heard: &impl Neighbourhood,
     ) -> Election {
         let mut election = Election::default();
         let here = Tile::containing(standing.position, self.tile_m);
+        let wary = watch.let_down.is_some_and(|at| slot.since(at) <= self.wary);
         if let Some(office) = standing.office {
+            // A wary host stays until it hears the one that it gives way to ([`Self::yields`]).
             if here == Some(office)
-                && !self.hands_over(office, standing.position, standing.position, heard)
+                && (wary || !self.hands_over(office, standing.position, standing.position, heard))
             {
                 return election;
             }
             election.leaves = true;
+            watch.handed_over = (here == Some(office)).then_some((office, slot));
         }
         let Some(tile) = here else {
-            *vacancy = None;
+            watch.vacancy = None;
             return election;
         };
-        if self.has_incumbent(tile, standing.position, heard) {
-            *vacancy = None;
+        let ready = standing.listening_since + self.soft_state;
+        if self.has_incumbent(tile, standing.position, wary, heard) {
+            if let Some((of, since)) = watch.vacancy.take()
+                && of == tile
+            {
+                self.note(slot, since.max(ready), watch);
+            }
             return election;
         }
-        let since = match *vacancy {
+        let since = match watch.vacancy {
             Some((of, since)) if of == tile => since,
             _ => slot,
         };
-        *vacancy = Some((tile, since));
-        let ready = standing.listening_since + self.soft_state;
-        if slot >= ready && self.is_next(slot, since.max(ready), tile, standing, heard) {
-            *vacancy = None;
+        watch.vacancy = Some((tile, since));
+        let since = since.max(ready);
+        let back = watch.handed_over.is_some_and(|(of, at)| {
+            // Nobody has taken what it gave away: it goes on itself.
+            of == tile && slot.since(at) >= self.soft_state && since <= at
+        });
+        if back || slot >= ready && self.is_next(slot, since, tile, standing, heard) {
+            watch.vacancy = None;
+            self.note(slot, since, watch);
             election.takes = Some(tile);
         }
         election
     }
 
+    /// An office was vacant since `since`: where hosts hand over, whoever should have taken it has let others down.
+    fn note(&self, slot: Instant, since: Instant, watch: &mut Watch) {
+        if self.handover.is_some() && slot.since(since) >= self.soft_state {
+            watch.let_down = Some(slot);
+        }
+    }
+
     /// A host of `tile` is in office, as far as a participant at `own` knows.
-    fn has_incumbent(&self, tile: Tile, own: Position, heard: &impl Neighbourhood) -> bool {
+    fn has_incumbent(
+        &self,
+        tile: Tile,
+        own: Position,
+        wary: bool,
+        heard: &impl Neighbourhood,
+    ) -> bool {
         let Some(claim) = heard.claim(tile) else {
             return false;
         };
@@ -176,8 +407,12 @@ impl OfficeRule {
         let position = heard
             .beaconed_since(claim.host, claim.at, tile)
             .unwrap_or(claim.position);
-        Tile::containing(position, self.tile_m) == Some(tile)
-            && !self.hands_over(tile, position, own, heard)
+        let gives_way = match wary {
+            // It goes when it hears a nearer one, and not before.
+            true => self.gives_way(tile, position, own),
+            false => self.hands_over(tile, position, own, heard),
+        };
+        Tile::containing(position, self.tile_m) == Some(tile) && !gives_way
     }
 
     /// The host of `tile`, at `position`, hands over to somebody nearer the centre whom a participant at `own` knows of, itself
@@ -202,8 +437,9 @@ impl OfficeRule {
             })
     }
 
-    /// Nobody nearer the centre is left who should take office first. Every soft-state time without a host since `since` lets
-    /// one more of the nearest be passed over.
+    /// Nobody nearer the centre is left who should take office first. A soft-state time without a host since `since` lets one of
+    /// the nearest be passed over, each further one as many again and one more: many names do not keep a tile without host for
+    /// long.
     fn is_next(
         &self,
         slot: Instant,
@@ -213,7 +449,7 @@ impl OfficeRule {
         heard: &impl Neighbourhood,
     ) -> bool {
         let waited = slot.since(since).micros() / self.soft_state.micros().max(1);
-        let mut passed_over = waited.max(0);
+        let mut passed_over = (1_i64 << waited.clamp(0, 32)) - 1;
         let centre = tile.centre(self.tile_m);
         let own = (standing.position.distance(centre), standing.id);
         let comes_first = |id: AgentId, at: Position| {
@@ -329,9 +565,17 @@ mod tests {
     }
 
     /// What comes of an election at 10 s.
-    fn elect(rule: &OfficeRule, standing: &Standing, vacancy: Vacancy, heard: &Notes) -> Election {
-        let mut vacancy = vacancy;
-        rule.elect(at(10_000), standing, &mut vacancy, heard)
+    fn elect(
+        rule: &OfficeRule,
+        standing: &Standing,
+        vacancy: Option<(Tile, Instant)>,
+        heard: &Notes,
+    ) -> Election {
+        let mut watch = Watch {
+            vacancy,
+            ..Watch::default()
+        };
+        rule.elect(at(10_000), standing, &mut watch, heard)
     }
 
     fn heard(beacons: &[(u64, f64)]) -> Notes {
@@ -371,12 +615,15 @@ mod tests {
         let near = standing(1, 250.0, None);
         let mut notes = heard(&[]);
         notes.claim = Some((9, 480.0, at(9_950)));
-        let mut vacancy = Some((TILE, at(1_000)));
+        let mut watch = Watch {
+            vacancy: Some((TILE, at(1_000))),
+            ..Watch::default()
+        };
         assert_eq!(
-            rule.elect(at(10_000), &near, &mut vacancy, &notes),
+            rule.elect(at(10_000), &near, &mut watch, &notes),
             Election::default()
         );
-        assert_eq!(vacancy, None);
+        assert_eq!(watch, Watch::default());
         // A newer beacon tells that it has left; an older one tells nothing.
         for (beaconed, takes) in [(9_960, Some(TILE)), (9_940, None)] {
             notes.beacons = std::vec![(9, 510.0, 250.0, at(beaconed))];

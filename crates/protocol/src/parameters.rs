@@ -150,6 +150,70 @@ parameters! {
         requested_bytes: f64 = 3.0, unit "B", range at_least(0.0), source "design: a number that the host gave the object";
         /// When a host hands its office over inside its tile. None: it stays while it is in the tile, as in the letter.
         handover: Option<Handover> = None, source "letter; docs/protocol.md, handover";
+        /// What is believed of what others say, and how much of it is kept.
+        guard: Guard = Guard::default(), source "docs/security.md";
+    }
+}
+
+parameters! {
+    /// What is believed of what others say, and how much of it is kept. The letter takes everybody for cooperative; these bounds are
+    /// wide enough that whoever is never meets one (docs/security.md has the reasons).
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+    pub struct Guard {
+        /// A message from up to so far ahead of the own clock was said when it was heard; one from farther ahead is passed over.
+        ahead_s: f64 = 0.05, unit "s", range at_least(0.0).at_most(1.0),
+            source "design: clocks of stations differ by some tens of ms";
+        /// A call so much earlier than the one before it happens at the same time; by more, the own clock was set back and all
+        /// that was heard is forgotten. Set forward by more than the soft-state time it is, too.
+        clock_back_s: f64 = 0.1, unit "s", range at_least(0.0).at_most(10.0), source "design: half a cycle";
+        /// Nobody who is heard is farther off than this, whatever it says.
+        reach_m: f64 = 1_500.0, unit "m", range above(0.0), source "design: three times the range of PC5 in a street";
+        /// No station is faster than this from one word to the next.
+        fastest_m_per_s: f64 = 100.0, unit "m/s", range above(0.0), source "design: 360 km/h";
+        /// Positions may be off by so much besides: errors, rounding, the way from the middle of a body to its front.
+        margin_m: f64 = 50.0, unit "m", range at_least(0.0), source "design";
+        /// Whoever is not heard to beacon is believed in office for so long.
+        unseen_s: f64 = 3.0, unit "s", range at_least(0.0), source "design: 30 beacons";
+        /// A host that neither lists a station nor asks anybody whom one hears, for so long, is believed in office no more.
+        serve_s: f64 = 3.0, unit "s", range above(0.0), source "design: 15 cycles, three full refreshes";
+        /// For so long after a host did not serve, or was handed over to and did not take office, others are believed in office
+        /// only once they have served, and hosts hand over only to those who speak as hosts already.
+        wary_s: f64 = 60.0, unit "s", range at_least(0.0), source "design";
+        /// A new host begins with a price of at most this: an idle channel brings it to nothing within 14 s.
+        price: f64 = 20.0, unit "price", range at_least(0.0), source "design: above all prices of cooperative runs";
+        /// One word of a host holds for so long at most, whatever lease it tells.
+        lease_s: f64 = 1.0, unit "s", range above(0.0), source "design: five cycles";
+        /// A contributor reports for so many hosts at most, the nearest.
+        grants: u32 = 8, unit "hosts", range at_least(1.0).at_most(1_000.0), source "design: the own tile and those around it";
+        /// No host asks anybody who is farther off than its footprint and this.
+        grant_margin_m: f64 = 200.0, unit "m", range at_least(0.0), source "design: two vehicles that part for a soft-state time";
+        /// Nobody senses anything farther off than this.
+        sense_m: f64 = 500.0, unit "m", range above(0.0), source "design: beyond all sensors of TR 103 562";
+        /// Objects of one message that are looked at; the rest is passed over.
+        message_objects: u32 = 512, unit "objects", range at_least(1.0).at_most(1_000_000.0), source "design: more than eight CPMs hold";
+        /// Objects in a broadcast that only stations which were not asked speak of; the nearest are taken.
+        unconfirmed: u32 = 192, unit "objects", range at_least(0.0).at_most(1_000_000.0), source "design";
+        /// Objects in a broadcast, the nearest first.
+        listed: u32 = 360, unit "objects", range at_least(1.0).at_most(1_000_000.0), source "design: as many stations as eight CPMs hold";
+        /// Reports in a row without an object, or lost though beacons come, after which a contributor is not asked for `wary_s`.
+        empty_reports: u32 = 32, unit "cycles", range at_least(1.0).at_most(32.0), source "design: 6.4 s";
+        /// Objects that only one contributor tells of although others look there and see nothing, beyond which it is believed as if
+        /// it had not been asked; forgotten by a half in 2 s.
+        contradicted: f64 = 40.0, unit "objects", range above(0.0), source "design";
+        /// Stations remembered. Those heard only once or twice are let go first, then the farthest.
+        stations: u32 = 1_024, unit "stations", range at_least(8.0).at_most(1_000_000.0), source "design: thrice what a crowded street has";
+        /// Objects remembered, by a listener and by a host; the oldest are let go first.
+        objects: u32 = 4_096, unit "objects", range at_least(8.0).at_most(1_000_000.0), source "design";
+        /// Hosts remembered; the longest unheard is let go first.
+        hosts: u32 = 32, unit "hosts", range at_least(2.0).at_most(1_000_000.0), source "design: three times the tiles in reach";
+        /// Reports and broadcasts remembered for choosing content; the oldest is let go first.
+        sayings: u32 = 2_048, unit "messages", range at_least(1.0).at_most(1_000_000.0), source "design";
+        /// Senders ahead of the own clock that are remembered; the longest unheard is let go first.
+        future: u32 = 256, unit "stations", range at_least(1.0).at_most(1_000_000.0), source "design";
+        /// Steps of work of one decision by demand, after which it goes with the best found so far: a step is about ten nanoseconds.
+        work: u32 = 1_500_000, unit "steps", range at_least(1_000.0).at_most(4e9), source "design: 15 ms";
     }
 }
 

@@ -11,12 +11,13 @@ use crate::contributor::Contributor;
 use crate::digest::CoverageDigest;
 use crate::ears::Ears;
 use crate::grid::{Cell, Tile};
+use crate::guard::{Door, Entry, Refusals};
 use crate::host::Host;
 use crate::ids::AgentId;
 use crate::knowledge::{Chooser, Observer};
 use crate::listener::Listener;
 use crate::messages::{AgentState, Beacon, Broadcast, Message, ObjectState};
-use crate::office::{Claim, Neighbourhood, OfficeRule, Standing, Vacancy};
+use crate::office::{Neighbourhood, OfficeRule, Standing, Watch};
 use crate::profile::Profile;
 use crate::role::{Event, Input, Output};
 use crate::time::{Duration, Instant};
@@ -34,13 +35,15 @@ pub struct Participant {
     own: Option<AgentState>,
     sensed: Vec<ObjectState>,
     cells: Vec<Cell>,
+    door: Door,
+    refusals: Refusals,
     ears: Ears,
     listener: Listener,
     contributor: Contributor,
     chooser: Chooser,
     rule: OfficeRule,
     host: Option<Host>,
-    vacancy: Vacancy,
+    watch: Watch,
     beacons: BeaconTimer,
     /// The beacon slot that was served last.
     beaconed: Instant,
@@ -55,10 +58,6 @@ impl Participant {
     #[must_use]
     pub fn new(profile: &Profile, id: AgentId, now: Instant) -> Self {
         let parameters = &profile.parameters;
-        let soft_state = Duration::from_seconds(parameters.soft_state_s);
-        // It waits for its own slots: of those that have begun only one that begins this very moment is still to be served.
-        let before = now - Duration::from_micros(1);
-        let beacon_s = Duration::from_seconds(parameters.beacon_s);
         Self {
             id,
             started: now,
@@ -66,15 +65,17 @@ impl Participant {
             own: None,
             sensed: Vec::new(),
             cells: Vec::new(),
-            ears: Ears::new(id, soft_state, profile.keeps_sayings()),
+            door: Door::new(parameters),
+            refusals: Refusals::default(),
+            ears: Ears::new(id, parameters, profile.keeps_sayings()),
             listener: Listener::new(parameters, id),
             contributor: Contributor::new(parameters, id),
             chooser: Chooser::default(),
             rule: OfficeRule::new(parameters),
             host: None,
-            vacancy: None,
+            watch: Watch::default(),
             beacons: BeaconTimer::default(),
-            beaconed: before.floor_to(beacon_s, parameters.beacon_phase(id)),
+            beaconed: beacon_slot_before(profile, id, now),
             elected: None,
             outputs: VecDeque::new(),
             wake_told: None,
@@ -106,15 +107,72 @@ impl Participant {
         self.host.as_ref()
     }
 
+    /// How often something that was heard was passed over, or let go for want of room.
+    #[must_use]
+    pub fn refusals(&self) -> Refusals {
+        let ears = self.ears.refusals();
+        Refusals {
+            places: ears.places,
+            hosts: ears.hosts,
+            stations: ears.stations,
+            others: ears.others.saturating_add(self.listener.crowded_out()),
+            ..self.refusals
+        }
+    }
+
     /// Takes in what happened at `now`.
     ///
     /// A beacon is sent with the first word of the own state ([`Input::Moved`]), or the first tick, in its slot; reports and
     /// broadcasts on ticks in theirs. What is heard at the instant of a tick counts for it if it is handed over before.
     pub fn handle_input(&mut self, now: Instant, input: Input<'_>) {
-        self.now = self.now.max(now);
+        self.keep_time(now);
+        match self.door.admit(self.now, input, &mut self.refusals) {
+            Entry::Plain(input) => self.take_in(input),
+            Entry::Moved(Message::Beacon(beacon)) => self.take_in(Input::Beacon(&beacon)),
+            Entry::Moved(Message::Report(report)) => self.take_in(Input::Report(&report)),
+            Entry::Moved(Message::Broadcast(broadcast)) => {
+                self.take_in(Input::Broadcast(&broadcast));
+            }
+            Entry::Refused => {}
+        }
+        self.collect();
+    }
+
+    /// Time goes on to `now`; where it jumps, all that was heard before is of no use, and is forgotten.
+    fn keep_time(&mut self, now: Instant) {
+        let parameters = &self.profile.parameters;
+        let back = self.now.since(now);
+        let jumps = back > Duration::from_seconds(parameters.guard.clock_back_s)
+            || now.since(self.now) > Duration::from_seconds(parameters.soft_state_s);
+        if !jumps {
+            self.now = self.now.max(now);
+            return;
+        }
+        self.leave_office();
+        self.refusals.jumps += 1;
+        self.outputs.push_back(Output::Event(Event::ClockJumped {
+            by: now.since(self.now),
+        }));
+        self.now = now;
+        self.started = now;
+        self.sensed.clear();
+        self.cells.clear();
+        self.door.clear();
+        self.ears.clear();
+        self.listener.restart(now);
+        self.contributor = Contributor::new(&self.profile.parameters, self.id);
+        self.watch = Watch::default();
+        self.beacons = BeaconTimer::default();
+        self.beaconed = beacon_slot_before(&self.profile, self.id, now);
+        self.elected = None;
+        self.wake_told = None;
+    }
+
+    fn take_in(&mut self, input: Input<'_>) {
         match input {
             Input::Moved(state) if state.is_finite() => {
                 self.own = Some(*state);
+                self.ears.move_to(state.position);
                 self.beacon();
             }
             Input::Sensed { objects, cells } => {
@@ -123,12 +181,20 @@ impl Participant {
                 self.cells.clear();
                 self.cells.extend_from_slice(cells);
             }
-            Input::Beacon(beacon) => self.ears.hear(self.now, beacon),
+            Input::Beacon(beacon) => {
+                if !self.ears.hear(self.now, beacon) {
+                    return;
+                }
+            }
             Input::Report(report) => {
                 self.ears
                     .listen(self.now, report.at, report.sender, &report.objects);
             }
-            Input::Broadcast(broadcast) => self.heed(broadcast),
+            Input::Broadcast(broadcast) => {
+                if !self.heed(broadcast) {
+                    return;
+                }
+            }
             Input::Tick => {
                 self.ears.forget(self.now);
                 self.beacon();
@@ -141,7 +207,6 @@ impl Participant {
         if let Some(host) = &mut self.host {
             host.handle_input(self.now, input);
         }
-        self.collect();
     }
 
     /// Messages and events, then when to wake up next.
@@ -179,20 +244,24 @@ impl Participant {
         }
     }
 
-    fn heed(&mut self, broadcast: &Broadcast) {
-        self.ears.heed(self.now, broadcast);
-        self.contributor.obey(self.now, broadcast);
-        if broadcast.host == self.id || broadcast.at > self.now {
-            return;
+    /// Gives whether a host can have sent the broadcast.
+    fn heed(&mut self, broadcast: &Broadcast) -> bool {
+        let (plausible, claim) = self.ears.heed(self.now, broadcast);
+        if !plausible {
+            return false;
         }
+        let place = self.own.map(|own| own.position);
+        self.contributor.obey(self.now, place, broadcast);
         if let Some(host) = &self.host
+            && let Some(theirs) = claim
             && host.tile() == broadcast.tile
+            && self
+                .rule
+                .yields(broadcast.tile, &host.claim(broadcast.at), &theirs)
         {
-            let (mine, theirs) = (host.claim(broadcast.at), Claim::of(broadcast));
-            if self.rule.yields(broadcast.tile, &mine, &theirs) {
-                self.leave_office();
-            }
+            self.leave_office();
         }
+        true
     }
 
     /// Sends the beacon of this slot, if it is due and was not sent yet.
@@ -272,7 +341,7 @@ impl Participant {
         };
         let election = self
             .rule
-            .elect(slot, &standing, &mut self.vacancy, &self.ears);
+            .elect(slot, &standing, &mut self.watch, &self.ears);
         if election.leaves {
             self.leave_office();
         }
@@ -306,4 +375,13 @@ impl Participant {
                 .push_back(Output::Event(Event::LeftOffice(host.tile())));
         }
     }
+}
+
+/// The beacon slot before the first that agent `id` serves, switched on at `now`: of those that have begun only one that begins this
+/// very moment is still to be served.
+fn beacon_slot_before(profile: &Profile, id: AgentId, now: Instant) -> Instant {
+    let parameters = &profile.parameters;
+    let before = now - Duration::from_micros(1);
+    let interval = Duration::from_seconds(parameters.beacon_s);
+    before.floor_to(interval, parameters.beacon_phase(id))
 }

@@ -13,13 +13,15 @@
 //! ```
 //!
 //! `poll_output` never changes what a later `handle_input` does: outputs may be drained late or, events, not at all. Time
-//! must not run backwards from call to call; a call with an earlier `now` is taken as happening at the latest time seen.
+//! should not run backwards from call to call; a call with a slightly earlier `now` is taken as happening at the latest time seen.
+//! A participant whose clock is set back by more than that, or forward by more than the soft-state time, forgets what it heard and
+//! goes on from the new time as if it had just been switched on ([`Event::ClockJumped`]).
 
 use crate::admission::Decision;
 use crate::grid::{Cell, Tile};
 use crate::ids::{AgentId, ObjectId};
 use crate::messages::{AgentState, Beacon, Broadcast, Message, ObjectState, Report};
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 
 /// Something that happened. A role passes over what does not concern it.
 #[derive(Debug, Clone, Copy)]
@@ -84,4 +86,9 @@ pub enum Event {
     Expired(ObjectId),
     /// The visible cells do not fit into a digest; the beacon goes without.
     DigestTooLarge,
+    /// The own clock was set back, or forward by more than the soft-state time: what was heard before is forgotten.
+    ClockJumped {
+        /// By how much it is ahead of where it was; negative if it was set back.
+        by: Duration,
+    },
 }

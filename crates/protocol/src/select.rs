@@ -153,7 +153,7 @@ struct Table {
 }
 
 impl Table {
-    fn new(problem: &DemandProblem) -> Self {
+    fn new(problem: &DemandProblem, work: &mut u32) -> Self {
         let count = problem.needs.len();
         let mut left: Vec<f64> = problem.needs.iter().map(|n| n.now).collect();
         left.extend(problem.needs.iter().map(|n| n.next));
@@ -171,6 +171,10 @@ impl Table {
                     bytes += problem.object_bytes * chance;
                     table.add_report(problem, count, candidate, object, chance);
                 }
+            }
+            spend(work, 4 + 4 * (table.effects.len() - begin));
+            if *work == 0 {
+                break;
             }
             table.items.push(Item {
                 pick: Pick::Report(k),
@@ -282,6 +286,10 @@ impl DemandProblem {
     }
 }
 
+fn spend(work: &mut u32, steps: usize) {
+    *work = work.saturating_sub(u32::try_from(steps).unwrap_or(u32::MAX));
+}
+
 /// Gain per byte, so that what costs nothing comes first.
 fn ratio(gain: f64, bytes: f64) -> f64 {
     gain / bytes.max(1e-9)
@@ -291,7 +299,14 @@ impl Selection {
     /// Chooses by gain per byte.
     #[must_use]
     pub fn choose(problem: &DemandProblem) -> Self {
-        let mut table = Table::new(problem);
+        Self::choose_within(problem, u32::MAX)
+    }
+
+    /// The same in so many steps of work; it goes with what was picked until then.
+    #[must_use]
+    pub fn choose_within(problem: &DemandProblem, mut work: u32) -> Self {
+        let work = &mut work;
+        let mut table = Table::new(problem, work);
         let mut chosen = Self {
             bytes: problem.base_bytes,
             ..Self::default()
@@ -310,12 +325,17 @@ impl Selection {
         let mut last_ratio = 0.0;
         while let Some(best) = queue.pop() {
             let item = &table.items[best.item];
+            if *work == 0 {
+                chosen.cut |= best.gain >= problem.least_gain;
+                break;
+            }
             if chosen.bytes + item.bytes > problem.budget_bytes {
                 // What is left only shrinks: it will not fit later either.
                 chosen.cut |= best.gain >= problem.least_gain;
                 continue;
             }
             if best.round < chosen.picks.len() {
+                spend(work, 8 + item.effects.len());
                 let gain = table.gain(item);
                 queue.push(Queued {
                     ratio: ratio(gain, item.bytes),
@@ -332,7 +352,7 @@ impl Selection {
             chosen.push(item.pick, best.gain, item.bytes);
             table.take(item.effects.clone());
         }
-        chosen.request(problem, &mut table, last_ratio);
+        chosen.request(problem, &mut table, last_ratio, work);
         chosen.close(problem, &table);
         chosen
     }
@@ -342,7 +362,9 @@ impl Selection {
     #[must_use]
     pub fn choose_at_random(problem: &DemandProblem, rank: impl Fn(AgentId) -> u64) -> Self {
         let planned = Self::choose(problem);
-        let mut table = Table::new(problem);
+        let mut endless = u32::MAX;
+        let work = &mut endless;
+        let mut table = Table::new(problem, work);
         let mut chosen = Self {
             bytes: problem.base_bytes,
             cut: planned.cut,
@@ -368,7 +390,7 @@ impl Selection {
                 chosen.take(&mut table, Pick::Report(k));
             }
         }
-        chosen.request(problem, &mut table, 0.0);
+        chosen.request(problem, &mut table, 0.0, work);
         chosen.close(problem, &table);
         chosen
     }
@@ -388,7 +410,13 @@ impl Selection {
     }
 
     /// Asks for objects that beacon, of those who report anyway, where that is worth much more than the last pick.
-    fn request(&mut self, problem: &DemandProblem, table: &mut Table, last_ratio: f64) {
+    fn request(
+        &mut self,
+        problem: &DemandProblem,
+        table: &mut Table,
+        last_ratio: f64,
+        work: &mut u32,
+    ) {
         let Some(factor) = problem.request_factor else {
             return;
         };
@@ -423,6 +451,10 @@ impl Selection {
                 table.add_report(problem, count, candidate, k, chance);
             }
             let effects = begin..table.effects.len();
+            spend(work, effects.len() * (1 + problem.needs_of(k).len() / 4));
+            if *work == 0 {
+                break;
+            }
             // One need may be fulfilled by several reporters: what is left is the product.
             let mut gain = 0.0;
             for at in problem.needs_of(k) {

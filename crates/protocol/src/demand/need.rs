@@ -95,7 +95,11 @@ impl Needs {
             return;
         }
         self.few = (few.len() <= FEW).then_some(few);
-        for &listener in listeners {
+        let order = nearest_first(scene, listeners);
+        for &listener in order.as_deref().unwrap_or(listeners) {
+            if scene.is_spent() {
+                break;
+            }
             self.ahead.clear();
             if self.may_be_ahead(scene, course, listener) {
                 self.find_ahead(scene, course, listener);
@@ -120,6 +124,9 @@ impl Needs {
             }
             self.near = near;
             self.ahead = ahead;
+        }
+        if order.is_some() {
+            self.pairs.sort_by_key(|pair| pair.listener);
         }
     }
 
@@ -172,6 +179,7 @@ impl Needs {
             Position::new(x1 + wide, y1 + wide),
             &mut self.near,
         );
+        scene.spend(4 * self.near.len());
         let front = 0.5 * me.size.length;
         let reach = course.reach_m(me.speed);
         for &object in self.near.iter().filter(|&&o| o != listener) {
@@ -220,6 +228,7 @@ impl Needs {
                 &mut self.near,
             );
         }
+        scene.spend(self.near.len());
         let boxes = &self.boxes;
         let front = 0.5 * me.size.length;
         let reach = course.reach_m(me.speed);
@@ -237,6 +246,7 @@ impl Needs {
                 return false;
             }
             let other = &scene.bodies()[object as usize];
+            scene.spend(2 + way.len() * scene.way(object).len());
             let Some(meeting) = meet(way, scene.way(object), course.meeting_m) else {
                 return false;
             };
@@ -248,6 +258,24 @@ impl Needs {
                 && meeting.theirs - 0.5 * other.size.length <= course.reach_m(other.speed)
         });
     }
+}
+
+/// Up to so many listeners are looked after whatever their order.
+const MANY: usize = 384;
+
+/// Where listeners are so many that work may not suffice for all: those nearest to the middle of them first.
+fn nearest_first(scene: &Scene, listeners: &[u32]) -> Option<Vec<u32>> {
+    if listeners.len() <= MANY || scene.left().is_none() {
+        return None;
+    }
+    let place = |listener: u32| scene.bodies()[listener as usize].position;
+    let centre = scene.centre();
+    let mut order: Vec<(f64, u32)> = listeners
+        .iter()
+        .map(|&listener| (place(listener).distance(centre), listener))
+        .collect();
+    order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    Some(order.into_iter().map(|(_, listener)| listener).collect())
 }
 
 /// How old what `listener` knows of `object` may be, in seconds.

@@ -4,6 +4,7 @@
 //! and nothing else; two participants may hold different scenes of one place. Bodies are numbered by ascending id.
 
 use alloc::vec::Vec;
+use core::cell::Cell;
 
 use crate::grid::Position;
 use crate::ids::ObjectId;
@@ -80,6 +81,8 @@ pub struct Scene {
     along: Vec<[f64; 2]>,
     ways: Vec<Position>,
     way_ends: Vec<u32>,
+    /// Where whoever looks is.
+    centre: Position,
     corner: Position,
     columns: usize,
     rows: usize,
@@ -88,6 +91,8 @@ pub struct Scene {
     /// How far bodies were moved onto their lanes; kept for the next scene where one follows the other.
     corrections: Vec<[f64; 2]>,
     before: Option<Vec<(ObjectId, [f64; 2])>>,
+    /// Steps of work that may still be done with it; none where nobody counts.
+    left: Cell<Option<u32>>,
 }
 
 impl Scene {
@@ -99,6 +104,29 @@ impl Scene {
             before: Some(Vec::new()),
             ..Self::default()
         }
+    }
+
+    /// From here on so many steps of work may be done with it, about ten nanoseconds each.
+    pub fn allow(&self, steps: u32) {
+        self.left.set(Some(steps));
+    }
+
+    /// So many steps were done.
+    pub(crate) fn spend(&self, steps: usize) {
+        if let Some(left) = self.left.get() {
+            let steps = u32::try_from(steps).unwrap_or(u32::MAX);
+            self.left.set(Some(left.saturating_sub(steps)));
+        }
+    }
+
+    /// The steps that are left, where they are counted.
+    pub(crate) fn left(&self) -> Option<u32> {
+        self.left.get()
+    }
+
+    /// No steps are left: whoever works goes with what was found so far.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.left.get() == Some(0)
     }
 
     /// Starts anew with the bodies within `radius_m` of `centre`, each with the age of its state in seconds. They must come
@@ -126,6 +154,7 @@ impl Scene {
         self.ways.clear();
         self.way_ends.clear();
         let radius_m = radius_m.clamp(0.0, 5_000.0);
+        self.centre = centre;
         for (body, age_s) in bodies {
             let mut body = body.settled(age_s);
             // Also false for what is not a number.
@@ -252,6 +281,11 @@ impl Scene {
         &self.bodies
     }
 
+    /// Where whoever looks is.
+    pub(crate) fn centre(&self) -> Position {
+        self.centre
+    }
+
     /// The number of the body with this id.
     #[must_use]
     pub fn find(&self, id: ObjectId) -> Option<u32> {
@@ -330,6 +364,7 @@ impl Scene {
         for _ in 0..self.columns + self.rows + 2 {
             let at = y * self.columns + x;
             let range = self.offsets[at] as usize..self.offsets[at + 1] as usize;
+            self.spend(1 + range.len());
             for &body in &self.members[range] {
                 if body != from && body != to && self.in_the_way(line, body) {
                     return true;

@@ -11,6 +11,7 @@ use crate::grid::Tile;
 use crate::ids::AgentId;
 use crate::parameters::Parameters;
 use crate::policy::ScopeMember;
+use crate::sorted::SortedMap;
 use crate::time::Instant;
 
 /// What the agents of a decision are worked out from.
@@ -69,16 +70,18 @@ impl Assessment<'_> {
         contributors
     }
 
-    /// Everyone in scope but `contributors`.
+    /// Everyone in scope but `contributors` and those `barred`.
     pub(super) fn candidates<'s>(
         &self,
         scope: &Scope<'s>,
         contributors: &[AgentId],
+        barred: &SortedMap<AgentId, Instant>,
         costs: &Costs,
     ) -> Vec<AdmissionCandidate<'s>> {
         let p = self.parameters;
         let eligible = |s: &ScopeMember<'_>| {
             contributors.binary_search(&s.id).is_err()
+                && (barred.len() == 0 || barred.get(s.id).is_none())
                 && (!p.candidates_in_tile_only
                     || Tile::containing(s.state.position, p.tile_m) == Some(self.tile))
         };

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use crate::grid::{Position, Velocity};
 use crate::ids::{AgentId, ObjectId};
 use crate::messages::{AgentState, Beacon, Confidence, ObjectState};
-use crate::parameters::{BroadcastContent, Parameters};
+use crate::parameters::{BroadcastContent, Guard, Parameters};
 use crate::policy::{HeldObject, KnownObject, Listing};
 use crate::sorted::SortedMap;
 use crate::time::{Duration, Instant};
@@ -23,6 +23,16 @@ pub(super) struct FusedState {
     fresh: Vec<HeldObject>,
     /// Bytes of the broadcast that each reporter is the reason for, at the last gather.
     shares: SortedMap<AgentId, f64>,
+    /// Of the objects that only one who was asked tells of, at the last gather: their places in `fresh`, and who that is.
+    lonely: Vec<(usize, AgentId)>,
+    /// How many objects of each who was asked somebody else tells of, too, at the last gather.
+    backed: SortedMap<AgentId, f64>,
+    /// Room to find out what is too much: distances, and places in `fresh`.
+    crowd: Vec<(f64, usize)>,
+    /// Objects held that are left out for now, by ascending id.
+    left_out: Vec<ObjectId>,
+    /// How many objects were left out or let go so far.
+    crowded_out: u64,
     /// The last listed state of every object that receivers of all broadcasts hold.
     sent: SortedMap<ObjectId, ObjectState>,
     /// Room for the next listing.
@@ -43,6 +53,8 @@ struct Held {
     announced_at: Option<Instant>,
     /// Last report of it, or broadcast with it, by somebody else.
     reported_at: Option<Instant>,
+    /// Last report of it by somebody who was asked.
+    vouched_at: Option<Instant>,
     /// Its direction when it last moved or spoke.
     heading: Heading,
     /// The id that its newest state came with: whatever the sender calls it.
@@ -135,14 +147,42 @@ impl FusedState {
         }
     }
 
-    /// `reporter` saw it.
-    pub(super) fn reported(&mut self, reporter: AgentId, state: &ObjectState, source: ObjectId) {
+    /// `reporter` saw it, who was `asked` or was not.
+    pub(super) fn reported(
+        &mut self,
+        reporter: AgentId,
+        state: &ObjectState,
+        source: ObjectId,
+        asked: bool,
+    ) {
         if let Some(held) = self.hold(state, source) {
             held.reported_at = held.reported_at.max(Some(state.sensed_at));
+            if asked {
+                held.vouched_at = held.vouched_at.max(Some(state.sensed_at));
+            }
             if !held.reporters.contains(&reporter) {
                 held.reporters.push(reporter);
             }
         }
+    }
+
+    /// There is no room for one more that is not known yet: no more than `most` are held.
+    pub(super) fn is_full(&mut self, most: usize, id: ObjectId) -> bool {
+        let full = self.objects.len() >= most && self.objects.get(id).is_none();
+        self.crowded_out += u64::from(full);
+        full
+    }
+
+    /// How many objects were left out or let go for want of room.
+    pub(super) fn crowded_out(&self) -> u64 {
+        self.crowded_out
+    }
+
+    /// These stations, by ascending id, are let go of.
+    pub(super) fn drop_all(&mut self, stations: &[AgentId]) {
+        let goes = |id: ObjectId| stations.binary_search_by_key(&id, |&s| s.into()).is_ok();
+        self.objects.retain(|id, _| !goes(id));
+        self.crowded_out += stations.len() as u64;
     }
 
     /// It is no object of its own: somebody else's beacon tells of it.
@@ -180,6 +220,7 @@ impl FusedState {
             direct_at: None,
             announced_at: None,
             reported_at: None,
+            vouched_at: None,
             heading: Heading::Unknown.after(state.velocity),
             source,
             reporters: Vec::new(),
@@ -212,6 +253,9 @@ impl FusedState {
             .retain(|_, held| now.since(held.state.sensed_at) <= soft_state);
         self.fresh.clear();
         self.shares.clear();
+        self.lonely.clear();
+        self.backed.clear();
+        self.crowd.clear();
         for (id, held) in self.objects.iter_mut() {
             let known = held.state.sensed_at >= cycle_start && held.state.sensed_at <= now;
             if known
@@ -238,10 +282,88 @@ impl FusedState {
                         *self.shares.get_or_insert_with(reporter, || 0.0).0 += share;
                     }
                 }
+                if object.direct || held.reporters.len() > 1 {
+                    for &reporter in &held.reporters {
+                        *self.backed.get_or_insert_with(reporter, || 0.0).0 += 1.0;
+                    }
+                } else if !within(held.vouched_at) {
+                    let off_m = held.state.position.distance(centre);
+                    self.crowd.push((off_m, self.fresh.len()));
+                } else if let &[reporter] = &held.reporters[..] {
+                    self.lonely.push((self.fresh.len(), reporter));
+                }
                 self.fresh.push(object);
             }
             held.reporters.clear();
         }
+        self.leave_out(&parameters.guard, centre);
+    }
+
+    /// Leaves out, the farthest first, what is too much of objects that nobody was asked for, and of all.
+    fn leave_out(&mut self, guard: &Guard, centre: Position) {
+        self.left_out.clear();
+        let unconfirmed = guard.unconfirmed as usize;
+        if self.crowd.len() > unconfirmed {
+            let (crowd, fresh, out) = (&mut self.crowd, &self.fresh, &mut self.left_out);
+            crowd.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            out.extend(crowd[unconfirmed..].iter().map(|&(_, k)| fresh[k].state.id));
+        }
+        let listed = guard.listed as usize;
+        if self.fresh.len() - self.left_out.len() > listed {
+            self.left_out.sort_unstable();
+            let (crowd, out) = (&mut self.crowd, &mut self.left_out);
+            crowd.clear();
+            for (k, object) in self.fresh.iter().enumerate() {
+                if out.binary_search(&object.state.id).is_err() {
+                    crowd.push((object.state.position.distance(centre), k));
+                }
+            }
+            crowd.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            out.extend(crowd[listed..].iter().map(|&(_, k)| self.fresh[k].state.id));
+        }
+        if self.left_out.is_empty() {
+            return;
+        }
+        self.crowded_out += self.left_out.len() as u64;
+        self.left_out.sort_unstable();
+        let out = &self.left_out;
+        let (mut kept, mut at) = (Vec::new(), 0);
+        self.fresh.retain(|object| {
+            let stays = out.binary_search(&object.state.id).is_err();
+            if stays {
+                kept.push(at);
+            }
+            at += 1;
+            stays
+        });
+        // Places have moved.
+        self.lonely
+            .retain_mut(|(k, _)| match kept.binary_search(k) {
+                Ok(now) => {
+                    *k = now;
+                    true
+                }
+                Err(_) => false,
+            });
+    }
+
+    /// Objects that only one who was asked tells of, and who that is.
+    pub(super) fn lonely(&self) -> impl Iterator<Item = (&HeldObject, AgentId)> {
+        self.lonely.iter().map(|&(k, by)| (&self.fresh[k], by))
+    }
+
+    /// Halves the confidence in some of [`lonely`](Self::lonely) objects, by their number among them.
+    pub(super) fn doubt(&mut self, lonely: &[usize]) {
+        for &number in lonely {
+            let (k, _) = self.lonely[number];
+            let confidence = &mut self.fresh[k].state.confidence;
+            *confidence = Confidence::from_percent(confidence.percent() / 2);
+        }
+    }
+
+    /// How many objects of `reporter` somebody else told of, too.
+    pub(super) fn backed(&self, reporter: AgentId) -> f64 {
+        self.backed.get(reporter).copied().unwrap_or(0.0)
     }
 
     /// Fresh objects, by ascending id.
@@ -281,7 +403,11 @@ impl FusedState {
     ) -> Vec<KnownObject> {
         let soft_state = Duration::from_seconds(parameters.soft_state_s);
         let recent = |at: Option<Instant>| at.filter(|&at| now.since(at) <= soft_state);
-        let others = self.objects.iter().filter(|&(id, _)| id != own.into());
+        let out = &self.left_out;
+        let others = self.objects.iter();
+        let others = others.filter(|(id, _)| {
+            *id != own.into() && (out.is_empty() || out.binary_search(id).is_err())
+        });
         others
             .map(|(id, held)| KnownObject {
                 state: ObjectState {

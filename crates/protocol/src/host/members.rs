@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::digest::CoverageDigest;
-use crate::grid::{Position, Window};
+use crate::grid::{Cell, Position, Window};
 use crate::ids::ObjectId;
 use crate::messages::{AgentState, Beacon, PathCell};
 use crate::time::{Duration, Instant};
@@ -38,9 +38,30 @@ pub(super) struct Reports {
     pub(super) broadcast_bytes: Recent,
     /// Due and decoded, cycle by cycle.
     pub(super) history: History,
+    /// Cycles in a row in which it was asked and nothing came, or a report without objects.
+    pub(super) in_vain: u32,
+    /// Objects of it that others told of, too, and that nobody else saw who looked there; forgotten over time.
+    pub(super) backed: f64,
+    pub(super) contradicted: f64,
 }
 
+/// What is left of what spoke for and against a reporter, from one decision to the next: a half after ten.
+const LEFT: f64 = 0.933;
+/// So many objects of a reporter that others do not see weigh as much as one that they do.
+const FORGIVEN: f64 = 4.0;
+
 impl Reports {
+    /// Others saw `backed` objects of its last report, too, and `contradicted` ones not although they looked there.
+    pub(super) fn weigh(&mut self, backed: f64, contradicted: f64) {
+        self.backed = LEFT * self.backed + backed;
+        self.contradicted = LEFT * self.contradicted + contradicted;
+    }
+
+    /// Not too much of what it told of late is contradicted.
+    pub(super) fn is_trusted(&self, most: f64) -> bool {
+        self.contradicted <= most || self.contradicted <= FORGIVEN * self.backed
+    }
+
     /// A whole round of reports, their sizes and what they add to broadcasts, is not known yet.
     pub(super) fn is_new(&self, round: usize) -> bool {
         !self.objects.has(round) || !self.broadcast_bytes.has(round)
@@ -100,6 +121,11 @@ impl History {
         self.slots = self.slots.saturating_add(shift).min(32);
     }
 
+    /// So many of those remembered are hits.
+    fn hits(&self) -> u32 {
+        self.hits.count_ones()
+    }
+
     /// Share of hits in the last `window` slots, with `misses` more of them at the end; none where there are no slots.
     pub(super) fn share(&self, window: u32, misses: u32) -> Option<f64> {
         let slots = self.slots.saturating_add(misses).min(window);
@@ -148,6 +174,20 @@ impl Member {
             self.digest = Some(digest.clone());
         }
         due
+    }
+
+    /// It was heard more than once or twice.
+    pub(super) fn is_established(&self) -> bool {
+        self.beacons.hits() > 2
+    }
+
+    /// It says that it sees the cell.
+    pub(super) fn claims_to_see(&self, cell: Cell) -> bool {
+        let digest = self.digest.as_ref();
+        digest.is_some_and(|digest| {
+            let by_row = |c: &Cell| (c.iy, c.ix).cmp(&(cell.iy, cell.ix));
+            digest.cells().binary_search_by(by_row).is_ok()
+        })
     }
 
     /// It was last heard within `radius_m` of `centre`.

@@ -156,7 +156,7 @@ fn links_are_what_came_of_the_beacons_of_the_last_second() {
     let state = agent_at(0.0, 0.0, 1.6);
     // Twenty neighbours beacon at 10 Hz for three seconds; of the last second every so many come.
     let links = |every: i64, before: i64| {
-        let mut ears = Ears::new(AgentId(9), Duration::from_millis(1_000), true);
+        let mut ears = Ears::new(AgentId(9), &Parameters::default(), true);
         for millis in (0..30).rev().map(|k| 50 + 100 * k) {
             let each = if millis < 1_000 { every } else { before };
             for id in (20..40).filter(|_| millis / 100 % each == 0) {

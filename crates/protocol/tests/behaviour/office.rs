@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use covey_protocol::office::{Claim, Inheritance, Neighbourhood, OfficeRule, Standing, Vacancy};
+use covey_protocol::office::{Claim, Inheritance, Neighbourhood, OfficeRule, Standing, Watch};
 use covey_protocol::parameters::Handover;
 use covey_protocol::{AgentId, Duration, Instant, Parameters, Position, Tile};
 
@@ -27,7 +27,7 @@ struct Vehicle {
     /// From this time on, where it is not 0, its broadcasts are lost.
     unheard: i64,
     office: Option<(Tile, Instant)>,
-    vacancy: Vacancy,
+    watch: Watch,
     heard: Heard,
 }
 
@@ -168,7 +168,7 @@ impl Scene {
                 listening_since: Instant::from_millis(vehicle.on),
                 office: vehicle.office.map(|(tile, _)| tile),
             };
-            let election = rule.elect(now, &standing, &mut vehicle.vacancy, &vehicle.heard);
+            let election = rule.elect(now, &standing, &mut vehicle.watch, &vehicle.heard);
             if election.leaves {
                 vehicle.office = None;
             }

@@ -2,6 +2,7 @@
 //! doubled.
 
 mod bounds;
+mod faults;
 mod network;
 
 use covey_protocol::messages::Message;
@@ -102,7 +103,9 @@ fn a_host_that_leaves_is_replaced_and_price_and_epoch_go_on() {
     let (price, epoch) = (network.host(3).price(), network.host(3).epoch());
     assert!(price > 1.0 && epoch == 1, "{price} {epoch}");
     network.occupancy = 0.3; // the price rests
-    network.node(3).position = Position::new(900.0, 250.0);
+    network.node(3).speed = 90.0; // it is outside after 2.9 s
+    network.run(3_000);
+    network.node(3).speed = 0.0;
     network.run(600);
     assert_eq!(network.hosts(TILE), [4], "the next nearest hosts");
     let next = network.host(4);
@@ -347,8 +350,12 @@ fn a_host_far_off_the_centre_hands_over_where_that_is_the_rule() {
         network.add(2, 340.0, 250.0);
         network.run(2_000);
         assert_eq!(network.hosts(TILE), [1], "the incumbent is near the centre");
-        network.node(1).position = Position::new(30.0, 250.0);
-        network.node(2).position = Position::new(245.0, 250.0);
+        // To 30 and 245 m.
+        network.node(1).speed = -70.0;
+        network.node(2).speed = -31.65;
+        network.run(3_000);
+        network.node(1).speed = 0.0;
+        network.node(2).speed = 0.0;
         network.run(1_000);
         assert_eq!(network.hosts(TILE), expected);
         network.run(3_000);

@@ -100,12 +100,6 @@ impl Timeline {
 }
 
 impl Prepared {
-    /// For how long what was heard counts.
-    pub(crate) fn soft_state(&self) -> covey_protocol::Duration {
-        let steps = i64::from(self.timeline.soft_state);
-        covey_protocol::Duration::from_micros(steps * covey_traffic::STEP_US)
-    }
-
     /// Reads the scenario's map and prepares it.
     ///
     /// # Errors

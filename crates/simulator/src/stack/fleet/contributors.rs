@@ -91,7 +91,8 @@ impl Contributors {
             let contributor = self.by_place[place]
                 .get_or_insert_with(|| Box::new(Contributor::new(parameters, agent)));
             self.phases[place] = contributor.phase();
-            contributor.obey(world.now(), broadcast);
+            let place = world.here(receiver).state.position;
+            contributor.obey(world.now(), Some(place), broadcast);
         }
     }
 

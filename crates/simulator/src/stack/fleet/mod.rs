@@ -321,10 +321,11 @@ impl Fleet {
 
     /// What a receiver does with a broadcast, apart from learning of objects.
     fn heed(&mut self, turn: &mut Turn<'_>, receiver: Slot, broadcast: &Broadcast) {
-        let world = turn.stage.world;
-        self.contributors
-            .heed(world, &self.profile.parameters, receiver, broadcast);
-        self.offices.heed(turn, receiver, broadcast);
+        if self.offices.heed(turn, receiver, broadcast) {
+            let world = turn.stage.world;
+            self.contributors
+                .heed(world, &self.profile.parameters, receiver, broadcast);
+        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! The host rule over flat arrays: what every participant heard, as [`OfficeRule`](covey_protocol::office::OfficeRule) asks it.
 
+use covey_protocol::guard::{Rules, Whereabouts};
 use covey_protocol::host::Host;
 use covey_protocol::messages::{Beacon, Broadcast};
-use covey_protocol::office::{Claim, Neighbourhood, OfficeRule, Standing, Vacancy};
+use covey_protocol::office::{Claim, Claims, Evidence, Neighbourhood, OfficeRule, Standing, Watch};
 use covey_protocol::{AgentId, Input, Instant, ObjectId, Parameters, Position, Profile, Tile};
 
 use super::witness::Show;
@@ -36,14 +37,16 @@ impl std::fmt::Debug for InOffice {
 #[derive(Debug)]
 pub(super) struct Offices {
     rule: OfficeRule,
+    guard: Rules,
+    soft_state_s: f64,
     hosts: Vec<InOffice>,
     /// Index in `hosts` by place.
     host_of: Vec<Option<u32>>,
-    /// By place: the newest claim to each tile that it heard.
-    claims: Vec<Vec<(Tile, Claim)>>,
+    /// By place: the claims that it heard.
+    claims: Vec<Claims>,
     /// By tile: a host that was in it for as long as anybody remembers, wherever it was last heard.
     settled: Vec<Option<AgentId>>,
-    vacant: Vec<Vacancy>,
+    watches: Vec<Watch>,
 }
 
 /// What one participant heard, as far as the host rule asks.
@@ -52,7 +55,8 @@ struct TileEars<'a> {
     heard: &'a BeaconHistory,
     lane: Lane,
     slot: Slot,
-    claims: &'a [(Tile, Claim)],
+    rule: &'a OfficeRule,
+    claims: &'a Claims,
     settled: &'a [Option<AgentId>],
     /// Participants in the tile and around it, nearest to its centre first.
     others: &'a [(f64, Slot)],
@@ -62,9 +66,7 @@ struct TileEars<'a> {
 
 impl Neighbourhood for TileEars<'_> {
     fn claim(&self, tile: Tile) -> Option<Claim> {
-        let &(_, claim) = self.claims.iter().find(|(of, _)| *of == tile)?;
-        let soft_state = self.world.prepared.soft_state();
-        (self.world.now().since(claim.at) <= soft_state).then_some(claim)
+        self.claims.newest(self.rule, self.world.now(), tile)
     }
 
     fn beaconed_since(&self, host: AgentId, since: Instant, tile: Tile) -> Option<Position> {
@@ -108,16 +110,59 @@ impl Neighbourhood for TileEars<'_> {
     }
 }
 
+/// What one participant heard of those whom a broadcast speaks of.
+struct HostEvidence<'a> {
+    world: &'a World<'a>,
+    heard: &'a BeaconHistory,
+    lane: Lane,
+    slot: Slot,
+    soft_state_s: f64,
+}
+
+impl HostEvidence<'_> {
+    fn newest(&self, other: Slot) -> Option<Whereabouts> {
+        let stamp = self.heard.at(other, self.slot, self.lane);
+        let soft = self.world.prepared.timeline.soft_state;
+        let recent = self.world.age(stamp).is_some_and(|age| age <= soft);
+        recent.then(|| {
+            let step = self.world.time.step_of(stamp);
+            let moment = self.world.road.moment(other, step);
+            (moment.state.position, Time::instant(step))
+        })
+    }
+}
+
+impl Evidence for HostEvidence<'_> {
+    fn beacon(&self, agent: AgentId) -> Option<Whereabouts> {
+        self.newest(self.world.road.slot_of(agent.into())?)
+    }
+
+    fn anybody_near(&self, place: Position, radius_m: f64, host: AgentId) -> bool {
+        let world = self.world;
+        let own = world.here(self.slot).state.position;
+        // Whoever is near that place is within this of the participant.
+        let around = own.distance(place) + radius_m;
+        own.distance(place) <= radius_m
+            || world
+                .around(self.slot, around, self.soft_state_s)
+                .filter(|&other| world.agent(other) != host)
+                .filter_map(|other| self.newest(other))
+                .any(|(at, _)| at.distance(place) <= radius_m)
+    }
+}
+
 impl Offices {
     /// Offices of participants with these parameters, all of them vacant.
     pub(super) fn new(parameters: &Parameters) -> Self {
         Self {
             rule: OfficeRule::new(parameters),
+            guard: Rules::new(parameters),
+            soft_state_s: parameters.soft_state_s,
             hosts: Vec::new(),
             host_of: Vec::new(),
             claims: Vec::new(),
             settled: Vec::new(),
-            vacant: Vec::new(),
+            watches: Vec::new(),
         }
     }
 
@@ -137,14 +182,14 @@ impl Offices {
         let road = &turn.stage.world.road;
         let size = road.size();
         self.host_of.resize(size, None);
-        self.claims.resize_with(size, Vec::new);
-        self.vacant.resize(size, None);
+        self.claims.resize_with(size, Claims::default);
+        self.watches.resize(size, Watch::default());
         for &slot in road.left() {
             if self.host_of[slot.index()].is_some() {
                 self.leave(slot, turn);
             }
             self.claims[slot.index()].clear();
-            self.vacant[slot.index()] = None;
+            self.watches[slot.index()] = Watch::default();
             for host in &mut self.hosts {
                 if let Some(following) = host.following.get_mut(slot.index()) {
                     *following = (0, 0);
@@ -176,6 +221,7 @@ impl Offices {
                 heard: &turn.beacons.heard,
                 lane: turn.lane,
                 slot,
+                rule: &self.rule,
                 claims: &self.claims[place],
                 settled: &self.settled,
                 others: tile.map_or(&[], |tile| spoken.nearest_first(world, tile, tile_m)),
@@ -188,8 +234,8 @@ impl Offices {
                 listening_since: Time::instant(world.road.appeared(slot)),
                 office: office.map(|office| office.host.tile()),
             };
-            let vacancy = &mut self.vacant[place];
-            let election = self.rule.elect(world.now(), &standing, vacancy, &ears);
+            let watch = &mut self.watches[place];
+            let election = self.rule.elect(world.now(), &standing, watch, &ears);
             if election.leaves {
                 self.leave(slot, turn);
             }
@@ -235,11 +281,8 @@ impl Offices {
         let world = turn.stage.world;
         let place = slot.index();
         let now = world.now();
-        let soft_state = world.prepared.soft_state();
-        let inheritance = self.claims[place]
-            .iter()
-            .find(|(of, claim)| *of == tile && now.since(claim.at) <= soft_state)
-            .map(|(_, claim)| claim.inheritance);
+        let claim = self.claims[place].newest(&self.rule, now, tile);
+        let inheritance = claim.map(|claim| claim.inheritance);
         let mut host = Host::new(profile, world.agent(slot), tile, now, inheritance);
         if let Some(show) = show {
             host.watch(Box::new(show.clone()));
@@ -290,25 +333,40 @@ impl Offices {
         turn.beacons.hosts[slot.index()] &= !turn.lane.bit();
     }
 
-    /// A receiver of a broadcast remembers its claim; a host may have to yield to it.
-    pub(super) fn heed(&mut self, turn: &mut Turn<'_>, receiver: Slot, broadcast: &Broadcast) {
-        let (tile, claim) = (broadcast.tile, Claim::of(broadcast));
-        let claims = &mut self.claims[receiver.index()];
-        match claims.iter_mut().find(|(of, _)| *of == tile) {
-            // Of two in one step the first counts, as for a participant.
-            Some((_, held)) if held.at < claim.at => *held = claim,
-            Some(_) => {}
-            None => claims.push((tile, claim)),
-        }
-        let Some(office) = self.held_by(receiver) else {
-            return;
+    /// A receiver of a broadcast remembers its claim; a host may have to yield to it. Gives whether a host can have sent it, as far
+    /// as the receiver knows.
+    pub(super) fn heed(
+        &mut self,
+        turn: &mut Turn<'_>,
+        receiver: Slot,
+        broadcast: &Broadcast,
+    ) -> bool {
+        let world = turn.stage.world;
+        let now = world.now();
+        let evidence = HostEvidence {
+            world,
+            heard: &turn.beacons.heard,
+            lane: turn.lane,
+            slot: receiver,
+            soft_state_s: self.soft_state_s,
         };
-        let rival = &mut office.host;
-        rival.handle_input(turn.stage.world.now(), Input::Broadcast(broadcast));
-        let (of, own) = (rival.tile(), rival.claim(broadcast.at));
-        if of == tile && self.rule.yields(tile, &own, &claim) {
-            self.leave(receiver, turn);
+        let (tile, agent) = (broadcast.tile, world.agent(receiver));
+        let place = world.here(receiver).state.position;
+        let beacon = evidence.beacon(broadcast.host);
+        if !self.guard.is_host(now, Some(place), beacon, broadcast) {
+            return false;
         }
+        let claims = &mut self.claims[receiver.index()];
+        let claim = claims.hear(&self.rule, now, agent, broadcast, &evidence);
+        if let Some(office) = self.held_by(receiver) {
+            let rival = &mut office.host;
+            rival.handle_input(now, Input::Broadcast(broadcast));
+            let (of, own) = (rival.tile(), rival.claim(broadcast.at));
+            if of == tile && claim.is_some_and(|claim| self.rule.yields(tile, &own, &claim)) {
+                self.leave(receiver, turn);
+            }
+        }
+        true
     }
 }
 

@@ -1,0 +1,349 @@
+//! What may be believed of what others say: rules over messages, places and times, with the numbers of [`crate::parameters::Guard`].
+//!
+//! A rule here is a function of a message and of what one knows without it. Participants ask them at their door, hosts and the host
+//! rule where they look; whoever keeps what was heard in another shape asks the same ones. Whoever is cooperative never meets one.
+
+use alloc::vec::Vec;
+
+use crate::grid::{Position, Tile};
+use crate::ids::AgentId;
+use crate::messages::{Beacon, Broadcast, Message, Report};
+use crate::parameters::Parameters;
+use crate::role::Input;
+use crate::time::{Duration, Instant};
+
+/// The rules with their numbers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rules {
+    soft_state: Duration,
+    ahead: Duration,
+    tile_m: f64,
+    reach_m: f64,
+    fastest_m_per_s: f64,
+    margin_m: f64,
+}
+
+/// A place at a time, as a station told it.
+pub type Whereabouts = (Position, Instant);
+
+impl Rules {
+    /// The rules with the numbers of `parameters`.
+    #[must_use]
+    pub fn new(parameters: &Parameters) -> Self {
+        let guard = &parameters.guard;
+        Self {
+            soft_state: Duration::from_seconds(parameters.soft_state_s),
+            ahead: Duration::from_seconds(guard.ahead_s),
+            tile_m: parameters.tile_m,
+            reach_m: guard.reach_m,
+            fastest_m_per_s: guard.fastest_m_per_s,
+            margin_m: guard.margin_m,
+        }
+    }
+
+    /// What was said at `at` and is heard at `now` is neither from the future nor older than the soft-state time.
+    #[must_use]
+    pub fn is_fresh(&self, now: Instant, at: Instant) -> bool {
+        at <= now && now.since(at) <= self.soft_state
+    }
+
+    /// Somebody at `there` can be heard at `own`, where that is known.
+    #[must_use]
+    pub fn is_in_reach(&self, own: Option<Position>, there: Position) -> bool {
+        // Not-a-number fails here, too.
+        own.is_none_or(|own| own.distance(there) <= self.reach_m)
+    }
+
+    /// One station can have been at both places at these times.
+    #[must_use]
+    pub fn is_one_way(&self, a: Whereabouts, b: Whereabouts) -> bool {
+        let seconds = b.1.since(a.1).seconds().abs();
+        a.0.distance(b.0) <= self.margin_m + self.fastest_m_per_s * seconds
+    }
+
+    /// A beacon can be of a station that was `last` heard of there, and be heard at `own`.
+    #[must_use]
+    pub fn is_beacon(
+        &self,
+        own: Option<Position>,
+        last: Option<Whereabouts>,
+        beacon: &Beacon,
+    ) -> bool {
+        let here = (beacon.state.position, beacon.at);
+        beacon.state.is_finite()
+            && self.is_in_reach(own, here.0)
+            && last.is_none_or(|last| self.is_one_way(last, here))
+    }
+
+    /// A broadcast can be of a host in its tile that is heard at `own` and whose newest `beacon` is this, if any was heard.
+    #[must_use]
+    pub fn is_host(
+        &self,
+        now: Instant,
+        own: Option<Position>,
+        beacon: Option<Whereabouts>,
+        broadcast: &Broadcast,
+    ) -> bool {
+        let here = (broadcast.position, broadcast.at);
+        here.0.is_finite()
+            && self.is_fresh(now, here.1)
+            && self.is_in_reach(own, here.0)
+            && self.is_inside(here.0, broadcast.tile)
+            && beacon.is_none_or(|beacon| self.is_one_way(beacon, here))
+    }
+
+    /// In the tile, or so little beside it that rounding may have put it there.
+    fn is_inside(&self, Position { x, y }: Position, tile: Tile) -> bool {
+        const ROUNDING_M: f64 = 0.5;
+        let centre = tile.centre(self.tile_m);
+        let half = 0.5 * self.tile_m + ROUNDING_M;
+        (x - centre.x).abs() <= half && (y - centre.y).abs() <= half
+    }
+}
+
+/// Of names that are let go together, the longest unheard of `all`, a few at a time: whoever keeps many lets go of an eighth of what
+/// it may keep, so that room is not looked for with every new one. By ascending id.
+pub(crate) fn names_to_go(
+    all: impl Iterator<Item = (Instant, AgentId)>,
+    most: usize,
+) -> Vec<AgentId> {
+    let mut names: Vec<(Instant, AgentId)> = all.collect();
+    names.sort_unstable();
+    names.truncate((most / 8).max(1));
+    let mut ids: Vec<AgentId> = names.into_iter().map(|(_, id)| id).collect();
+    ids.sort_unstable();
+    ids
+}
+
+/// How often something was passed over or let go, by what it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Refusals {
+    /// Messages from too far ahead of the own clock.
+    pub ahead: u64,
+    /// Messages older than the soft-state time.
+    pub old: u64,
+    /// Messages that were heard before.
+    pub repeated: u64,
+    /// Beacons from out of reach, or of a station that cannot be where it says.
+    pub places: u64,
+    /// Broadcasts of hosts that cannot be one.
+    pub hosts: u64,
+    /// Stations let go for want of room, or not taken in.
+    pub stations: u64,
+    /// Objects, hosts and sayings let go for want of room, and objects of messages that were not looked at.
+    pub others: u64,
+    /// Jumps of the own clock.
+    pub jumps: u64,
+}
+
+/// Lets messages in at the times that they count from.
+///
+/// A message that is heard before it was said comes from a clock that is ahead: all its times are moved back by as much. What its
+/// sender said is remembered by its own times, so that nothing counts twice.
+#[derive(Debug, Clone)]
+pub(crate) struct Door {
+    ahead: Duration,
+    soft_state: Duration,
+    most: usize,
+    /// Senders ahead of the own clock: the newest time that each told with a kind of message, by (sender, kind).
+    future: Vec<((AgentId, u8), Instant)>,
+}
+
+/// A message that may be let in.
+pub(crate) enum Entry<'a> {
+    /// As it came.
+    Plain(Input<'a>),
+    /// With its times moved back.
+    Moved(Message),
+    /// Passed over.
+    Refused,
+}
+
+impl Door {
+    pub(crate) fn new(parameters: &Parameters) -> Self {
+        Self {
+            ahead: Duration::from_seconds(parameters.guard.ahead_s),
+            soft_state: Duration::from_seconds(parameters.soft_state_s),
+            most: parameters.guard.future as usize,
+            future: Vec::new(),
+        }
+    }
+
+    /// Forgets those ahead.
+    pub(crate) fn clear(&mut self) {
+        self.future.clear();
+    }
+
+    /// What is let in of `input` at `now`; all but messages is.
+    pub(crate) fn admit<'a>(
+        &mut self,
+        now: Instant,
+        input: Input<'a>,
+        refusals: &mut Refusals,
+    ) -> Entry<'a> {
+        let (sender, kind, at) = match input {
+            Input::Beacon(beacon) => (beacon.sender, 0, beacon.at),
+            Input::Report(report) => (report.sender, 1, report.at),
+            Input::Broadcast(broadcast) => (broadcast.host, 2, broadcast.at),
+            _ => return Entry::Plain(input),
+        };
+        let early = at.since(now);
+        if now.since(at) > self.soft_state {
+            refusals.old += 1;
+            return Entry::Refused;
+        }
+        if early > self.ahead {
+            refusals.ahead += 1;
+            return Entry::Refused;
+        }
+        if early <= Duration::ZERO && self.future.is_empty() {
+            return Entry::Plain(input);
+        }
+        if !self.is_news(now, (sender, kind), at) {
+            refusals.repeated += 1;
+            return Entry::Refused;
+        }
+        if early <= Duration::ZERO {
+            return Entry::Plain(input);
+        }
+        match input {
+            Input::Beacon(beacon) => Entry::Moved(Message::Beacon(Beacon {
+                at: now,
+                ..beacon.clone()
+            })),
+            Input::Report(report) => Entry::Moved(Message::Report(earlier_report(report, early))),
+            Input::Broadcast(broadcast) => {
+                Entry::Moved(Message::Broadcast(earlier_broadcast(broadcast, early)))
+            }
+            _ => Entry::Plain(input),
+        }
+    }
+
+    /// Nothing as new was heard of a sender that is ahead, or was of late; remembers it where it is ahead.
+    fn is_news(&mut self, now: Instant, key: (AgentId, u8), at: Instant) -> bool {
+        let soft_state = self.soft_state;
+        let found = self.future.binary_search_by_key(&key, |&(key, _)| key);
+        if let Ok(place) = found {
+            let newest = &mut self.future[place].1;
+            if at <= *newest {
+                return false;
+            }
+            *newest = at;
+            return true;
+        }
+        if at <= now {
+            return true;
+        }
+        if self.future.len() >= self.most {
+            self.future.retain(|&(_, at)| now.since(at) <= soft_state);
+            if self.future.len() >= self.most {
+                let oldest = self
+                    .future
+                    .iter()
+                    .enumerate()
+                    .min_by_key(|(_, (_, at))| *at);
+                if let Some((place, _)) = oldest {
+                    self.future.remove(place);
+                }
+            }
+        }
+        let found = self.future.binary_search_by_key(&key, |&(key, _)| key);
+        self.future
+            .insert(found.unwrap_or_else(|place| place), (key, at));
+        true
+    }
+}
+
+fn earlier_report(report: &Report, early: Duration) -> Report {
+    let mut report = report.clone();
+    report.at = report.at - early;
+    for object in &mut report.objects {
+        object.sensed_at = object.sensed_at - early;
+    }
+    report
+}
+
+fn earlier_broadcast(broadcast: &Broadcast, early: Duration) -> Broadcast {
+    let mut broadcast = broadcast.clone();
+    broadcast.at = broadcast.at - early;
+    broadcast.cycle_start = broadcast.cycle_start - early;
+    broadcast.unchanged_since = broadcast.unchanged_since - early;
+    for object in &mut broadcast.objects {
+        object.sensed_at = object.sensed_at - early;
+    }
+    broadcast
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::messages::AgentState;
+
+    fn at(millis: i64) -> Instant {
+        Instant::from_millis(millis)
+    }
+
+    fn beacon(sender: u64, millis: i64, x: f64) -> Beacon {
+        Beacon {
+            sender: AgentId(sender),
+            at: at(millis),
+            state: AgentState {
+                position: Position::new(x, 0.0),
+                ..AgentState::default()
+            },
+            digest: None,
+            low_frequency: false,
+        }
+    }
+
+    /// When a beacon that is heard at `now` counts from, if it is let in.
+    fn let_in(door: &mut Door, now: i64, said: &Beacon) -> Option<Instant> {
+        match door.admit(at(now), Input::Beacon(said), &mut Refusals::default()) {
+            Entry::Plain(_) => Some(said.at),
+            Entry::Moved(Message::Beacon(moved)) => Some(moved.at),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn who_is_ahead_is_heard_now_and_once() {
+        let door = &mut Door::new(&Parameters::default());
+        assert_eq!(let_in(door, 1_000, &beacon(1, 1_000, 0.0)), Some(at(1_000)));
+        assert_eq!(let_in(door, 1_000, &beacon(2, 1_050, 0.0)), Some(at(1_000)));
+        assert_eq!(let_in(door, 1_000, &beacon(3, 1_051, 0.0)), None);
+        // The same again, before and after its time has come; then the next one.
+        for now in [1_000, 1_020, 1_049, 1_060, 1_500] {
+            assert_eq!(let_in(door, now, &beacon(2, 1_050, 0.0)), None, "{now}");
+        }
+        assert_eq!(let_in(door, 1_100, &beacon(2, 1_150, 0.0)), Some(at(1_100)));
+        // Old ones never.
+        assert_eq!(let_in(door, 3_000, &beacon(1, 2_000, 0.0)), Some(at(2_000)));
+        assert_eq!(let_in(door, 3_000, &beacon(1, 1_999, 0.0)), None);
+    }
+
+    #[test]
+    fn those_ahead_are_remembered_up_to_a_number() {
+        let door = &mut Door::new(&Parameters::default());
+        for sender in 0..10_000 {
+            let_in(door, 1_000, &beacon(sender, 1_030, 0.0));
+            assert!(door.future.len() <= 256);
+        }
+    }
+
+    #[test]
+    fn nobody_jumps_and_nobody_is_heard_from_afar() {
+        let rules = Rules::new(&Parameters::default());
+        let last = Some((Position::new(0.0, 0.0), at(0)));
+        let own = Some(Position::new(0.0, 0.0));
+        let can_be = |x, millis| rules.is_beacon(own, last, &beacon(1, millis, x));
+        assert!(can_be(59.0, 100) && !can_be(61.0, 100));
+        assert!(can_be(149.0, 1_000) && !can_be(151.0, 1_000));
+        // One that comes late is from before.
+        assert!(can_be(59.0, -100) && !can_be(61.0, -100));
+        assert!(!can_be(f64::NAN, 100));
+        let stranger = |x| rules.is_beacon(own, None, &beacon(1, 0, x));
+        assert!(stranger(1_500.0) && !stranger(1_501.0));
+        assert!(rules.is_beacon(None, None, &beacon(1, 0, 9e9)));
+    }
+}
