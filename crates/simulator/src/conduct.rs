@@ -1,8 +1,8 @@
 //! Participants that do not play by the rules.
 //!
-//! A share of the participants misbehaves, drawn by address, whatever the arm. Misbehaviour concerns what a host believes of
-//! those it may ask; in office, and on the road, they do as everyone does. Sender-side arms ask nobody and see no difference,
-//! nor does the omniscient yardstick.
+//! A share of the participants misbehaves, drawn by address, whatever the arm. Some lie when they may be asked, some when they are
+//! in office; on the road they do as everyone does. Sender-side arms ask nobody and see no difference, nor does the omniscient
+//! yardstick.
 
 use covey_draws::{Draws, Purpose};
 use covey_parameters::{choices, choices_by_name, parameters};
@@ -30,6 +30,16 @@ choices! {
         ClaimViews = "claim-views",
         /// It is silent when it is named; its digest is true.
         Silent = "silent",
+        /// Its reports tell of 30 objects around it that are not there, besides what it sees.
+        Ghosts = "ghosts",
+        /// In office it claims the tile and does nothing: its broadcasts list nothing and ask nobody.
+        ServeNobody = "serve-nobody",
+        /// In office it asks everybody within its footprint to report all that they see, for as long as a message can say.
+        AskEverybody = "ask-everybody",
+        /// In office it tells the highest price that a message can hold.
+        HighPrice = "high-price",
+        /// In office it says that it has been there for 49 days, so that no other host stays beside it.
+        LongTenure = "long-tenure",
     }
 }
 choices_by_name!(Misbehaviour);

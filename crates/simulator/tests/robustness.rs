@@ -123,6 +123,41 @@ fn who_is_silent_when_named_helps_nobody() {
 }
 
 #[test]
+fn lies_in_office_and_in_reports_are_told_and_bounded() {
+    let names = ["proposed@0.4"];
+    let run = |misbehaviour| {
+        let mut outcome = junction(&names, |scenario| {
+            scenario.conduct = Conduct {
+                misbehaving: 1.0,
+                misbehaviour,
+            };
+        });
+        outcome.arms.remove(0)
+    };
+    let honest = {
+        let mut outcome = junction(&names, |_| {});
+        outcome.arms.remove(0)
+    };
+    let [reports, broadcasts] = [1, 2];
+    let ghosts = run(Misbehaviour::Ghosts);
+    assert!(ghosts.traffic[reports].bytes >= honest.traffic[reports].bytes + 10 * 30 * 35);
+    assert_eq!(ghosts.deficit.missed, 0, "the truth is told besides");
+    let nobody = run(Misbehaviour::ServeNobody);
+    // A broadcast without anything in it.
+    assert_eq!(
+        nobody.traffic[broadcasts].bytes,
+        121 * nobody.traffic[broadcasts].messages
+    );
+    assert_eq!(nobody.deficit.missed, 10);
+    let everybody = run(Misbehaviour::AskEverybody);
+    assert!(everybody.traffic[reports].messages >= honest.traffic[reports].messages);
+    for misbehaviour in [Misbehaviour::HighPrice, Misbehaviour::LongTenure] {
+        // There is one host, and nobody to believe it.
+        assert_eq!(run(misbehaviour).deficit.missed, 0);
+    }
+}
+
+#[test]
 fn a_host_without_buildings_on_its_map_takes_hidden_cars_for_seen() {
     let run = |buildings| {
         let mut outcome = junction(&["demand@0.4"], |scenario| {
@@ -149,4 +184,16 @@ fn a_share_of_misbehaviour_is_a_share() {
     assert_eq!(scenario.conduct.misbehaviour, Misbehaviour::Silent);
     assert_eq!(scenario.protocol.beacons, BeaconRule::Triggered);
     assert!(!scenario.demand.buildings);
+    for &misbehaviour in Misbehaviour::ALL {
+        let name = misbehaviour.name();
+        let text = format!("map.net = \"a\"\nconduct.misbehaviour = \"{name}\"\n");
+        let scenario = Scenario::parse("x.toml", &text).unwrap();
+        assert_eq!(scenario.conduct.misbehaviour, misbehaviour);
+    }
+    let text = "map.net = \"a\"\nconduct.misbehaviour = \"ghost\"\n";
+    let error = Scenario::parse("x.toml", text).unwrap_err().to_string();
+    assert!(
+        error.contains("ghost") && error.contains("ghosts"),
+        "{error}"
+    );
 }

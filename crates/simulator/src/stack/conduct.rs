@@ -1,6 +1,7 @@
 //! What misbehaving participants do.
 
-use covey_protocol::{Cell, Position};
+use covey_protocol::messages::{Broadcast, Confidence, Content, ObjectState};
+use covey_protocol::{AgentId, Cell, Duration, Instant, ObjectId, Position, Velocity};
 
 use crate::conduct::Misbehaviour;
 use crate::ids::Slot;
@@ -22,6 +23,61 @@ pub(super) fn claimed_cells(world: &World<'_>, slot: Slot) -> Vec<Cell> {
     let scenario = &world.prepared.scenario;
     let here = world.road.moment(slot, world.sights.step).state.position;
     cells_within(here, scenario.sensing.range_m, scenario.protocol.cell_m)
+}
+
+/// Objects that a liar invents.
+const GHOSTS: u32 = 30;
+
+/// Objects around a place that are not there, sensed at `at`: in rings, the same in every cycle.
+pub(super) fn ghosts(world: &World<'_>, slot: Slot, at: Instant) -> Vec<ObjectState> {
+    let here = world.here(slot).state;
+    let number = u64::from(world.road.id(slot));
+    let ghost = |k: u32| {
+        let angle = f64::from(k) * 0.7;
+        let off = 15.0 + 2.5 * f64::from(k);
+        ObjectState {
+            // No vehicle has such a number.
+            id: ObjectId(0x8000_0000 + (number % 1_000_000) * u64::from(GHOSTS) + u64::from(k)),
+            position: Position::new(
+                here.position.x + off * angle.cos(),
+                here.position.y + off * angle.sin(),
+            ),
+            velocity: Velocity::default(),
+            size: here.size,
+            sensed_at: at,
+            confidence: Confidence::FULL,
+        }
+    };
+    (0..GHOSTS).map(ghost).collect()
+}
+
+/// What a host at a place says instead of `broadcast`, where it lies in office.
+pub(super) fn twist(world: &World<'_>, slot: Slot, footprint_m: f64, broadcast: &mut Broadcast) {
+    match misbehaviour(world, slot) {
+        Some(Misbehaviour::ServeNobody) => {
+            broadcast.contributors.clear();
+            broadcast.requested.clear();
+            broadcast.objects.clear();
+            broadcast.withdrawn.clear();
+            broadcast.full = true;
+        }
+        Some(Misbehaviour::AskEverybody) => {
+            let around = world.around(slot, footprint_m, 0.0);
+            let mut all: Vec<AgentId> = around.map(|other| world.agent(other)).collect();
+            all.sort_unstable();
+            // As many as a message names.
+            all.truncate(255);
+            broadcast.contributors = all;
+            broadcast.content = Content::AllVisible;
+            broadcast.requested.clear();
+            broadcast.lease = Duration::from_millis(65_535);
+        }
+        Some(Misbehaviour::HighPrice) => broadcast.price = 1_677.721_5,
+        Some(Misbehaviour::LongTenure) => {
+            broadcast.tenure = broadcast.tenure + Duration::from_seconds(49.0 * 86_400.0);
+        }
+        _ => {}
+    }
 }
 
 /// All cells whose centre is within `range` of a position.

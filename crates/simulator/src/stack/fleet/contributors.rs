@@ -10,8 +10,8 @@ use crate::channel::{Class, Parcel, Ticket};
 use crate::conduct::Misbehaviour;
 use crate::ids::{Slot, Step};
 use crate::stack::Turn;
-use crate::stack::conduct::misbehaviour;
-use crate::world::World;
+use crate::stack::conduct::{ghosts, misbehaviour};
+use crate::world::{Time, World};
 
 /// A report on its way.
 #[derive(Debug)]
@@ -148,16 +148,20 @@ impl Contributors {
             slot,
         };
         let chooser = &mut self.chooser;
+        let sensed_at = Time::instant(world.sights.step);
         let report = contributor.report(now, |asked, included| {
-            if misbehaviour.is_some() {
+            if let Some(Misbehaviour::ClaimViews | Misbehaviour::Silent) = misbehaviour {
                 return Vec::new();
             }
             let (p, judgement) = (&profile.parameters, profile.judgement.as_ref());
             let chosen = chooser.choose(p, judgement, &observer, asked, included, &ears);
-            chosen.into_iter().map(|k| sensed[k]).collect()
+            let mut told: Vec<ObjectState> = chosen.into_iter().map(|k| sensed[k]).collect();
+            if misbehaviour == Some(Misbehaviour::Ghosts) {
+                told.extend(ghosts(world, slot, sensed_at));
+            }
+            told
         });
         match misbehaviour {
-            None => report,
             Some(Misbehaviour::Silent) => None,
             // Whatever it was asked for, it sends a report without any object.
             Some(Misbehaviour::ClaimViews) => contributor.is_admitted().then(|| Report {
@@ -166,6 +170,7 @@ impl Contributors {
                 objects: Vec::new(),
                 sensor_information: true,
             }),
+            _ => report,
         }
     }
 }

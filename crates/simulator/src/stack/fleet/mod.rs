@@ -17,6 +17,7 @@ use covey_protocol::admission::Role;
 use covey_protocol::messages::{Broadcast, Message};
 use covey_protocol::{Event, Input, Output, Parameters, Profile, RoadMap, Tile};
 
+use super::conduct::twist;
 use super::reports::is_overdue;
 use super::{Spoken, Stack, Turn};
 use crate::channel::{Class, Parcel, Ticket, Told};
@@ -227,7 +228,9 @@ impl Fleet {
                         };
                         turn.observer.decision(turn.number, &view);
                     }
-                    Output::Transmit(Message::Broadcast(broadcast)) => {
+                    Output::Transmit(Message::Broadcast(mut broadcast)) => {
+                        let footprint_m = self.profile.parameters.footprint_m;
+                        twist(world, office.slot, footprint_m, &mut broadcast);
                         let bytes = turn.stage.sizes.broadcast(&broadcast);
                         let parcel = Parcel::broadcast(office.slot, bytes);
                         let ticket = turn.air.offer(world, &thinning, parcel);
