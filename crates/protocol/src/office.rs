@@ -7,8 +7,7 @@
 //! - A tile without incumbent goes to the agent nearest its centre, by beacons heard within the soft-state time, the lower id
 //!   on a tie. Who has not listened for that long does not stand.
 //! - Should the nearest not take office (it may be a vehicle that beacons but knows nothing of all this), the next nearest
-//!   does after another soft-state time, twice as many more after the next one, and so on: a tile with a willing participant
-//!   always gets a host.
+//!   does after another soft-state time, and so on: a tile with a willing participant always gets a host.
 //! - A host that leaves its tile leaves office. The next one starts from the digests it has heard, and goes on from price and
 //!   epoch if it heard them within the soft-state time.
 //! - Where [`Handover`] says so, a host far from the centre gives way to one much nearer.
@@ -437,9 +436,8 @@ impl OfficeRule {
             })
     }
 
-    /// Nobody nearer the centre is left who should take office first. A soft-state time without a host since `since` lets one of
-    /// the nearest be passed over, each further one as many again and one more: many names do not keep a tile without host for
-    /// long.
+    /// Nobody nearer the centre is left who should take office first. Every soft-state time without a host since `since` lets
+    /// one more of the nearest be passed over.
     fn is_next(
         &self,
         slot: Instant,
@@ -449,7 +447,7 @@ impl OfficeRule {
         heard: &impl Neighbourhood,
     ) -> bool {
         let waited = slot.since(since).micros() / self.soft_state.micros().max(1);
-        let mut passed_over = (1_i64 << waited.clamp(0, 32)) - 1;
+        let mut passed_over = waited.max(0);
         let centre = tile.centre(self.tile_m);
         let own = (standing.position.distance(centre), standing.id);
         let comes_first = |id: AgentId, at: Position| {
