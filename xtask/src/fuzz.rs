@@ -251,10 +251,7 @@ impl Guided<'_> {
         let limits = [
             format!("-seed={seed}"),
             format!("-max_total_time={}", search.seconds),
-            format!(
-                "-runs={}",
-                search.runs.map_or(-1, |runs| runs.cast_signed())
-            ),
+            format!("-runs={}", search.runs.map_or(-1, u64::cast_signed)),
             format!("-artifact_prefix={}/", artifacts.display()),
             HANG_S.to_owned(),
             MEMORY_MB.to_owned(),

@@ -169,6 +169,7 @@ impl Participant {
     }
 
     fn take_in(&mut self, input: Input<'_>) {
+        let mut heeded = true;
         match input {
             Input::Moved(state) if state.is_finite() => {
                 self.own = Some(*state);
@@ -181,20 +182,12 @@ impl Participant {
                 self.cells.clear();
                 self.cells.extend_from_slice(cells);
             }
-            Input::Beacon(beacon) => {
-                if !self.ears.hear(self.now, beacon) {
-                    return;
-                }
-            }
+            Input::Beacon(beacon) => heeded = self.ears.hear(self.now, beacon),
             Input::Report(report) => {
                 self.ears
                     .listen(self.now, report.at, report.sender, &report.objects);
             }
-            Input::Broadcast(broadcast) => {
-                if !self.heed(broadcast) {
-                    return;
-                }
-            }
+            Input::Broadcast(broadcast) => heeded = self.heed(broadcast),
             Input::Tick => {
                 self.ears.forget(self.now);
                 self.beacon();
@@ -202,6 +195,9 @@ impl Participant {
                 self.hold_election();
             }
             _ => {}
+        }
+        if !heeded {
+            return;
         }
         self.listener.handle_input(self.now, input);
         if let Some(host) = &mut self.host {
