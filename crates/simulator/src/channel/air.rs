@@ -1,6 +1,6 @@
 //! The channel as the arms use it: what is offered, what is carried, who receives.
 
-use covey_draws::{Draws, Purpose};
+use covey_draws::Draws;
 use covey_radio::{CollisionRow, LoadMeter, Offer, Reception};
 
 use crate::ids::{Slot, TileNumber};
@@ -8,69 +8,10 @@ use crate::outcome::{Mean, Traffic};
 use crate::prepared::{Prepared, STEP_S};
 use crate::world::World;
 
+use super::parcel::{Class, Parcel};
 use super::scheduled::{Arrived, Scheduled, Ticket};
 
-/// Message classes on the air, in the order of their statistics.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Class {
-    Beacon,
-    Report,
-    Broadcast,
-}
-
 const CLASSES: usize = 3;
-
-impl Class {
-    /// The draws of this step by which its messages are received.
-    pub(crate) fn reception(self, world: &World<'_>) -> Draws {
-        self.draws(world, Purpose::Reception)
-    }
-
-    /// The draws of this step by which its messages are thinned.
-    pub(crate) fn thinning(self, world: &World<'_>) -> Draws {
-        self.draws(world, Purpose::Thinning)
-    }
-
-    fn draws(self, world: &World<'_>, purpose: Purpose) -> Draws {
-        Draws::new(world.seed, purpose, self as u8, u64::from(world.step().0))
-    }
-}
-
-/// A message as the channel sees it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Parcel {
-    pub(crate) sender: Slot,
-    pub(crate) class: Class,
-    pub(crate) bytes: u32,
-    /// Bytes of a beacon that are there because of its digest.
-    pub(crate) digest: u32,
-    /// Steps until its sender may have another of its class, for reports.
-    pub(crate) period: u32,
-}
-
-impl Parcel {
-    /// A report whose sender may have another after so many steps.
-    pub(crate) fn report(sender: Slot, bytes: u32, period: u32) -> Self {
-        Self {
-            sender,
-            class: Class::Report,
-            bytes,
-            digest: 0,
-            period,
-        }
-    }
-
-    /// A broadcast.
-    pub(crate) fn broadcast(sender: Slot, bytes: u32) -> Self {
-        Self {
-            sender,
-            class: Class::Broadcast,
-            bytes,
-            digest: 0,
-            period: 0,
-        }
-    }
-}
 
 /// A message that was carried, and who received it.
 #[derive(Debug, Clone)]

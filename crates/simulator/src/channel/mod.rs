@@ -4,13 +4,15 @@
 mod air;
 mod heard;
 mod lanes;
+mod parcel;
 mod scheduled;
 mod sizes;
 mod timing;
 
-pub(crate) use air::{Air, Carried, Class, Parcel};
+pub(crate) use air::{Air, Carried};
 pub(crate) use heard::{BeaconHistory, Speaker, Told};
 pub(crate) use lanes::{BeaconLanes, BeaconStatistics};
+pub(crate) use parcel::{Class, Parcel};
 pub(crate) use scheduled::{Arrived, Ticket};
 pub(crate) use sizes::Sizes;
 pub(crate) use timing::{BeaconClock, DueBeacons, sensor_information_is_due};

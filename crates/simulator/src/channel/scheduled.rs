@@ -3,7 +3,7 @@
 use covey_radio::sidelink::{Arrival, CHUNK, Message, Sidelink};
 use covey_radio::{ChannelModel, Reservation};
 
-use super::air::{Class, Parcel};
+use super::parcel::{Class, Parcel};
 use crate::ids::{Slot, Step};
 use crate::outcome::Mean;
 use crate::prepared::Prepared;
