@@ -101,7 +101,7 @@ fn a_host_nearby_that_serves_nobody_loses_the_office() {
             // Another of its kind is not believed before it has served.
             let since = air.now;
             air.run(10_000, |air| {
-                pretend(air, 67, Position::new(250.0, 255.0), |_| {})
+                pretend(air, 67, Position::new(250.0, 255.0), |_| {});
             });
             let pause = longest_pause(&air, since);
             assert!(pause <= 400, "{pause} ms");
@@ -269,7 +269,7 @@ fn a_price_is_inherited_within_bounds() {
     let mut air = road(Profile::letter());
     let place = Position::new(255.0, 260.0);
     air.run(1_000, |air| {
-        pretend(air, 66, place, |forged| forged.price = 1_677.0)
+        pretend(air, 66, place, |forged| forged.price = 1_677.0);
     });
     let gone = air.now;
     air.run(3_000, |_| {});
