@@ -67,17 +67,13 @@ fn messages_arrive_later_than_they_are_offered_and_are_counted() {
 }
 
 #[test]
-#[ignore = "at the crowded junction reports or broadcasts do not arrive, on the corridor they do: the cause is not found"]
 fn every_class_of_message_is_delivered() {
-    let chosen = arms(&["proposed@0.4"]);
+    // Tiles of the crowded junction are small: with an allowance of 0.4 a host has room for no report, on either channel.
+    let chosen = arms(&["proposed@0.9"]);
     let by_slot = run(&scheduled(|_| {}), &chosen, 3, &seconds(2.0, 2.0));
-    let [beacons, reports, broadcasts] = &by_slot.arms[0].traffic;
-    let delivered = [beacons, reports, broadcasts].map(|traffic| traffic.delivered);
-    assert!(
-        delivered.iter().all(|&pairs| pairs > 0),
-        "{:?}",
-        by_slot.arms[0].traffic
-    );
+    for traffic in &by_slot.arms[0].traffic {
+        assert!(traffic.delivered > 0, "{:?}", by_slot.arms[0].traffic);
+    }
 }
 
 #[test]

@@ -145,7 +145,7 @@ impl Costs {
 }
 
 /// In how many of its reports somebody who sees an object is taken to tell of it.
-fn reported_share(parameters: &Parameters, object: &HeldObject) -> f64 {
+pub(super) fn reported_share(parameters: &Parameters, object: &HeldObject) -> f64 {
     match parameters.report_content {
         ReportContent::All => 1.0,
         ReportContent::Silent => f64::from(u8::from(!object.announced)),

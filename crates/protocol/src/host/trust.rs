@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use super::costs::reported_share;
 use super::members::Member;
 use super::{Host, labelled};
 use crate::grid::Cell;
@@ -159,7 +160,9 @@ impl Host {
             let fresh = self.picture.fused.fresh().iter();
             let there = fresh.filter(|object| {
                 let cell = Cell::containing(object.state.position, p.cell_m);
-                object.state.id != id.into() && cell.is_some_and(|c| member.claims_to_see(c))
+                object.state.id != id.into()
+                    && reported_share(p, object) > 0.0
+                    && cell.is_some_and(|c| member.claims_to_see(c))
             });
             (share >= HEARD && there.take(SOMETHING).count() == SOMETHING).then_some(id)
         };
