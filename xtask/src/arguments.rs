@@ -1,7 +1,6 @@
 //! The command line of `cargo xtask`. Small enough to be read by hand: a task runner that is built before everything
 //! else should be built quickly.
 
-use crate::fuzz;
 use crate::steps::STEPS;
 
 const HELP: &str = "\
@@ -11,7 +10,6 @@ Usage: cargo xtask test [--keep-going] [STEP]...
        cargo xtask setup
        cargo xtask corridor
        cargo xtask results [OUT]
-       cargo xtask fuzz [OPTION]... [TARGET]...
 
   test       set up what the tests need and run every check, or only the steps named
   setup      only install what the tests need that cargo does not bring
@@ -19,9 +17,7 @@ Usage: cargo xtask test [--keep-going] [STEP]...
   results    make results/, docs/figures and the generated tables of docs/results.md and README.md from the finished
              folders in OUT (default: out); says which are missing and what makes them
 
-  fuzz       search for inputs that break a promise, guided by coverage
-
-`cargo xtask test --help` and `cargo xtask fuzz --help` say more.
+`cargo xtask test --help` says more.
 ";
 
 const TEST_HELP: &str = "\
@@ -55,8 +51,6 @@ pub(crate) enum Task {
     Corridor(Vec<String>),
     /// Make results from finished outputs, in this folder.
     Results(String),
-    /// Search for inputs that break a promise.
-    Fuzz(fuzz::Search),
     /// Print a help text.
     Help(&'static str),
 }
@@ -95,8 +89,6 @@ pub(crate) fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Task,
                 rest.join(" ")
             )),
         },
-        Some("fuzz") if asks_for("--help", "-h") => Ok(Task::Help(fuzz::HELP)),
-        Some("fuzz") => fuzz::Search::parse(&rest).map(Task::Fuzz),
         Some("setup") if asks_for("--help", "-h") => Ok(Task::Help(HELP)),
         Some("setup") => match rest.first() {
             None => Ok(Task::Run(Plan {

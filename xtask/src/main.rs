@@ -14,7 +14,6 @@ mod browser;
 mod component;
 mod corridor;
 mod example;
-mod fuzz;
 mod licences;
 mod metadata;
 mod modules;
@@ -59,26 +58,11 @@ fn main() -> ExitCode {
             }
         },
         Ok(Task::Results(out)) => results(&root(), &out),
-        Ok(Task::Fuzz(search)) => run_fuzz(&search),
         Err(error) => {
             eprintln!("{error}");
             ExitCode::from(2)
         }
     }
-}
-
-/// Searches, and says what came of it.
-fn run_fuzz(search: &fuzz::Search) -> ExitCode {
-    let mut report = Report::new(|line| {
-        println!("{line}");
-        flush();
-    });
-    fuzz::run(&root(), search, &mut report);
-    if report.failed() {
-        println!("{}", report.output());
-        return ExitCode::FAILURE;
-    }
-    ExitCode::SUCCESS
 }
 
 /// The work is a program of the experiment crate: this one stays small enough to be built before everything else.

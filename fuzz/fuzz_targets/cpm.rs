@@ -1,0 +1,4 @@
+//! `cargo fuzz run --features libfuzzer cpm`
+#![no_main]
+
+covey_fuzz::libfuzzer_target!("cpm");
