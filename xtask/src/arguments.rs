@@ -2,6 +2,7 @@
 //! else should be built quickly.
 
 use crate::steps::STEPS;
+use crate::{audit, mutants};
 
 const HELP: &str = "\
 The project's own tasks.
@@ -10,14 +11,18 @@ Usage: cargo xtask test [--keep-going] [STEP]...
        cargo xtask setup
        cargo xtask corridor
        cargo xtask results [OUT]
+       cargo xtask mutants [OPTION]... [FILE]...
+       cargo xtask audit [DATABASE]
 
   test       set up what the tests need and run every check, or only the steps named
   setup      only install what the tests need that cargo does not bring
   corridor   make the bundled maps (scenarios/) anew from their facts; needs `cargo xtask setup`
   results    make results/, docs/figures and the generated tables of docs/results.md and README.md from the finished
              folders in OUT (default: out); says which are missing and what makes them
+  mutants    put mistakes into the source and see whether tests notice
+  audit      check dependencies against known advisories
 
-`cargo xtask test --help` says more.
+`cargo xtask TASK --help` says more.
 ";
 
 const TEST_HELP: &str = "\
@@ -51,6 +56,10 @@ pub(crate) enum Task {
     Corridor(Vec<String>),
     /// Make results from finished outputs, in this folder.
     Results(String),
+    /// Put mistakes into the source.
+    Mutants(mutants::Choice),
+    /// Check dependencies against advisories, with the database in this folder.
+    Audit(Option<String>),
     /// Print a help text.
     Help(&'static str),
 }
@@ -86,6 +95,17 @@ pub(crate) fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Task,
             [out] if !out.starts_with('-') => Ok(Task::Results(out.clone())),
             _ => Err(format!(
                 "`cargo xtask results` takes at most one folder, found `{}`",
+                rest.join(" ")
+            )),
+        },
+        Some("mutants") if asks_for("--help", "-h") => Ok(Task::Help(mutants::HELP)),
+        Some("mutants") => mutants::Choice::parse(&rest).map(Task::Mutants),
+        Some("audit") if asks_for("--help", "-h") => Ok(Task::Help(audit::HELP)),
+        Some("audit") => match rest.as_slice() {
+            [] => Ok(Task::Audit(None)),
+            [folder] if !folder.starts_with('-') => Ok(Task::Audit(Some(folder.clone()))),
+            _ => Err(format!(
+                "`cargo xtask audit` takes at most one folder, found `{}`",
                 rest.join(" ")
             )),
         },
@@ -160,6 +180,8 @@ mod tests {
         assert_eq!(parsed("test --list"), Ok(Task::List));
         assert_eq!(parsed("results"), Ok(Task::Results("out".to_owned())));
         assert_eq!(parsed("results x"), Ok(Task::Results("x".to_owned())));
+        assert_eq!(parsed("audit x"), Ok(Task::Audit(Some("x".to_owned()))));
+        assert_eq!(parsed("audit"), Ok(Task::Audit(None)));
     }
 
     #[test]
@@ -172,5 +194,6 @@ mod tests {
         assert!(parsed("tset").unwrap_err().contains("no task `tset`"));
         assert!(parsed("setup now").unwrap_err().contains("`now`"));
         assert!(parsed("results a b").unwrap_err().contains("`a b`"));
+        assert!(parsed("audit a b").unwrap_err().contains("`a b`"));
     }
 }

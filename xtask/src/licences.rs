@@ -154,6 +154,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn cargo_deny_has_the_same_lists() {
+        let rules = include_str!("../../deny.toml");
+        let (_, rest) = rules.split_once("[licenses]\nallow = [\n").unwrap();
+        let (allowed, rest) = rest.split_once("]\n").unwrap();
+        let names: Vec<&str> = allowed.split('"').skip(1).step_by(2).collect();
+        assert_eq!(names, ALLOWED);
+        let (_, rest) = rest.split_once("exceptions = [\n").unwrap();
+        let (exceptions, _) = rest.split_once("\n]").unwrap();
+        let names: Vec<&str> = exceptions.split('"').skip(1).step_by(2).collect();
+        let expected = ALLOWED_FOR
+            .iter()
+            .flat_map(|&(package, also, _)| [package, also]);
+        assert_eq!(names, expected.collect::<Vec<_>>());
+    }
+
+    #[test]
     fn expressions_are_evaluated() {
         let allowed = |name: &str| ["A", "B", "B WITH x"].contains(&name);
         let check = |license: &str, expected: bool| {

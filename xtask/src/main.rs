@@ -10,6 +10,7 @@
 
 mod arguments;
 mod arrows;
+mod audit;
 mod browser;
 mod component;
 mod corridor;
@@ -17,6 +18,7 @@ mod example;
 mod licences;
 mod metadata;
 mod modules;
+mod mutants;
 mod no_std;
 mod process;
 mod report;
@@ -58,11 +60,29 @@ fn main() -> ExitCode {
             }
         },
         Ok(Task::Results(out)) => results(&root(), &out),
+        Ok(Task::Mutants(choice)) => run_alone(|root, report| mutants::run(root, &choice, report)),
+        Ok(Task::Audit(database)) => {
+            run_alone(|root, report| audit::run(root, database.as_deref(), report))
+        }
         Err(error) => {
             eprintln!("{error}");
             ExitCode::from(2)
         }
     }
+}
+
+/// Does something outside the tests, and says what came of it.
+fn run_alone(task: impl FnOnce(&Path, &mut Report)) -> ExitCode {
+    let mut report = Report::new(|line| {
+        println!("{line}");
+        flush();
+    });
+    task(&root(), &mut report);
+    if report.failed() {
+        println!("{}", report.output());
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
 }
 
 /// The work is a program of the experiment crate: this one stays small enough to be built before everything else.

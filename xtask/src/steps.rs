@@ -130,6 +130,11 @@ pub(crate) const STEPS: &[Step] = &[
         },
     },
     Step {
+        name: "alone",
+        summary: "every crate can be built by itself, with no more features than it asks for",
+        run: alone,
+    },
+    Step {
         name: "no-std",
         summary: "the protocol crate needs no operating system",
         run: no_std::run,
@@ -179,6 +184,17 @@ impl Step {
         let begin = Instant::now();
         (self.run)(root, report);
         begin.elapsed()
+    }
+}
+
+/// Checks every crate by itself: what it uses of others must not be switched on by a third.
+fn alone(root: &Path, report: &mut Report) {
+    let packages = match metadata::workspace(root) {
+        Ok(packages) => packages,
+        Err(error) => return report.fail(&error),
+    };
+    for package in packages {
+        report.call(cargo(root, &["check", "--package", &package.name]));
     }
 }
 

@@ -5,8 +5,9 @@ use covey_simulator::arms::{Look, Paint, Shape};
 use covey_simulator::{Arm, Strategy};
 use serde_json::{Value, json};
 
-use crate::failure::{Failure, print};
+use crate::failure::{Failure, print, say};
 use crate::program::Program;
+use crate::terminal::output_width;
 use crate::terminal_table::Table;
 
 /// List the arms: the policies that can be compared
@@ -39,9 +40,9 @@ pub(crate) fn run(arguments: &Arguments, program: &Program) -> Result<(), Failur
             strategy.summary.to_string(),
         ]);
     }
-    print(&program.named(&format!(
+    say(&program.named(&format!(
         "{}\n`covey reproduce` runs {}: {}\n`covey reproduce --beyond` adds {}: {}\n",
-        table.render(),
+        table.fit(output_width()),
         letter.len(),
         names(&letter).join(", "),
         added.len(),

@@ -57,6 +57,18 @@ impl CaptureOptions {
                 ),
             ));
         }
+        if let (Some(from), Some(to)) = (self.pcap_from, self.pcap_to)
+            && from >= to
+        {
+            return Err(Failure::input(
+                "--pcap-to",
+                format!(
+                    "found {} s with --pcap-from {} s, expected a later second: nothing would be captured",
+                    to.seconds(),
+                    from.seconds()
+                ),
+            ));
+        }
         Ok(())
     }
 

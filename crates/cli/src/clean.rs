@@ -10,6 +10,7 @@ use covey_experiment::{files, revision};
 
 use crate::failure::{Failure, note, print};
 use crate::laboratory::file_failure;
+use crate::terminal::output_width;
 use crate::terminal_table::Table;
 
 /// Show what a results folder holds, and remove what is stale
@@ -75,7 +76,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             },
         ]);
     }
-    let text = table.render();
+    let text = table.fit(output_width());
     let stale = items.iter().filter(|item| item.stale);
     if arguments.remove {
         for item in stale {

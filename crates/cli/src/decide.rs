@@ -7,7 +7,8 @@ use clap::Args;
 use covey_protocol::demand::snapshot::{DEMAND_SNAPSHOT_SCHEMA, DemandOutcome, DemandSnapshot};
 use covey_protocol::snapshot::{ChangeRow, Outcome, Snapshot};
 
-use crate::failure::{Failure, print, read_text};
+use crate::failure::{Failure, print, read_text, say};
+use crate::terminal::output_width;
 use crate::terminal_table::Table;
 
 /// Make one host decision from a JSON snapshot and explain it, factor by factor
@@ -48,7 +49,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             serde_json::to_string(&outcome).map_err(|error| Failure::Other(error.to_string()))?;
         print(&format!("{json}\n"))
     } else {
-        print(&explain(&snapshot, &outcome))
+        say(&explain(&snapshot, &outcome))
     }
 }
 
@@ -72,7 +73,7 @@ fn run_demand(arguments: &Arguments, name: &str, text: &str) -> Result<(), Failu
             serde_json::to_string(&outcome).map_err(|error| Failure::Other(error.to_string()))?;
         print(&format!("{json}\n"))
     } else {
-        print(&explain_demand(&snapshot, &outcome))
+        say(&explain_demand(&snapshot, &outcome))
     }
 }
 
@@ -100,7 +101,7 @@ fn explain_demand(snapshot: &DemandSnapshot, outcome: &DemandOutcome) -> String 
     if outcome.picks.is_empty() {
         out.push_str("Nothing is worth its bytes.\n");
     } else {
-        let _ = writeln!(out, "{}", table.render());
+        let _ = writeln!(out, "{}", table.fit(output_width()));
     }
     let _ = writeln!(
         out,
@@ -144,7 +145,7 @@ fn explain(snapshot: &Snapshot, outcome: &Outcome) -> String {
     if outcome.scores.is_empty() {
         line("There is no candidate and no contributor.".to_string());
     } else {
-        line(scores(snapshot, outcome).render());
+        line(scores(snapshot, outcome).fit(output_width()));
         let factors = rules.factors;
         if !(factors.novelty && factors.risk && factors.timeliness) {
             line("A factor in brackets is shown, but does not count in this score.\n".to_string());

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use crate::program::Program;
+use crate::terminal::{error_width, fold, output_width};
 
 /// Why a command ended without its result.
 #[derive(Debug)]
@@ -66,8 +67,14 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
+/// Writes a result for people to standard output, in lines that fit the terminal where it is one.
+pub(crate) fn say(text: &str) -> Result<(), Failure> {
+    print(&fold(text, output_width()))
+}
+
 /// Tells the user something on standard error: progress, or a remark. That nobody listens is no reason to stop.
 pub(crate) fn note(text: &str) {
+    let text = fold(text, error_width());
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 

@@ -36,6 +36,7 @@ mod run;
 mod schema;
 mod stopping;
 mod sweep;
+mod terminal;
 mod terminal_table;
 mod traffic;
 mod validate;
@@ -75,7 +76,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Fix a scenario's capacity and d_min on calibration seeds
+    /// Fix a scenario's d_min on calibration seeds
     Calibrate(calibrate::Arguments),
     /// List the arms: the policies that can be compared
     Arms(arms::Arguments),

@@ -4,10 +4,11 @@ use covey_experiment::letter;
 use covey_experiment::summary::{Difference, Interval, Summary};
 
 use crate::laboratory::counted;
+use crate::terminal::fold;
 use crate::terminal_table::Table;
 
 /// The tables, each with a head of its own.
-pub(crate) fn render(summary: &Summary) -> String {
+pub(crate) fn render(summary: &Summary, width: Option<usize>) -> String {
     let mut text = String::new();
     let scenario = &summary.scenario;
     let whole = |x: Option<f64>| x.map_or("no".to_string(), |x| format!("{x:.0}"));
@@ -40,10 +41,10 @@ pub(crate) fn render(summary: &Summary) -> String {
     if let Some(warning) = &warning {
         text.push_str(&format!("{warning}\n\n"));
     }
-    text.push_str(&arms(summary));
+    text.push_str(&arms(summary, width));
     if !summary.paired.is_empty() {
         text.push('\n');
-        text.push_str(&paired(summary));
+        text.push_str(&paired(summary, width));
     }
     if let Some(warning) = &warning {
         text.push_str(&format!("\n{warning}\n"));
@@ -54,10 +55,10 @@ pub(crate) fn render(summary: &Summary) -> String {
     if let Some(remark) = &summary.intervals.remark {
         text.push_str(&format!("\nNote: {remark}.\n"));
     }
-    text
+    fold(&text, width)
 }
 
-fn arms(summary: &Summary) -> String {
+fn arms(summary: &Summary, width: Option<usize>) -> String {
     let head = [
         "arm",
         "deficit %",
@@ -114,7 +115,7 @@ fn arms(summary: &Summary) -> String {
     };
     format!(
         "{}beacons alone: {} of capacity{theirs}\n{distance}",
-        table.table.render(),
+        table.table.fit(width),
         number(beacons, 3)
     )
 }
@@ -157,7 +158,7 @@ impl Columns {
     }
 }
 
-fn paired(summary: &Summary) -> String {
+fn paired(summary: &Summary, width: Option<usize>) -> String {
     let head = [
         "arm",
         "against",
@@ -194,7 +195,7 @@ fn paired(summary: &Summary) -> String {
             remark.to_string(),
         ]);
     }
-    format!("Deficit, seed by seed:\n{}", table.table.render())
+    format!("Deficit, seed by seed:\n{}", table.table.fit(width))
 }
 
 /// A figure; what has nothing to count is a dash.

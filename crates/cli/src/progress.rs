@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use covey_experiment::pool::PoolState;
 
+use crate::terminal::{cut, error_width};
+
 /// Where nobody watches a terminal, the first lines come after so long, to show that it works and how fast, ...
 const FIRST_LINES: [Duration; 3] = [
     Duration::from_secs(1),
@@ -87,7 +89,8 @@ impl Progress {
             if self.drawn > 0 {
                 let _ = write!(text, "\x1b[{}A", self.drawn);
             }
-            let lines = self.lines(state);
+            let width = error_width();
+            let lines = self.lines(state, width);
             for line in &lines {
                 let _ = writeln!(text, "\x1b[2K{line}");
             }
@@ -105,12 +108,15 @@ impl Progress {
         let _ = io::stderr().lock().write_all(text.as_bytes());
     }
 
-    fn lines(&self, state: &PoolState) -> Vec<String> {
-        let mut lines = vec![format!(
-            "{}  {}",
-            bar(state.done_share() / state.jobs.max(1) as f64),
-            total(state)
-        )];
+    /// Lines that fit a terminal so wide: each must be one, or the next drawing would not replace it.
+    fn lines(&self, state: &PoolState, width: Option<usize>) -> Vec<String> {
+        let share = state.done_share() / state.jobs.max(1) as f64;
+        let total = total(state);
+        let room = width.map_or(BAR, |width| width.saturating_sub(total.chars().count() + 4));
+        let mut lines = match room.min(BAR) {
+            0..8 => vec![total],
+            cells => vec![format!("{}  {total}", bar(share, cells))],
+        };
         for (number, worker) in state.workers.iter().enumerate() {
             let Some(job) = worker.job else { continue };
             let name = self.names.get(job).map_or("", String::as_str);
@@ -118,13 +124,13 @@ impl Progress {
             let left = worker
                 .left()
                 .map_or(String::new(), |left| format!(", {} left", for_people(left)));
-            lines.push(format!(
-                "  worker {}: {name}, {:.0} %{left}",
-                number + 1,
-                worker.share * 100.0
-            ));
+            let how_far = match worker.traffic {
+                true => format!("SUMO makes its traffic, {}", for_people(worker.elapsed)),
+                false => format!("{:.0} %{left}", worker.share * 100.0),
+            };
+            lines.push(format!("  worker {}: {name}, {how_far}", number + 1));
         }
-        lines
+        lines.iter().map(|line| cut(line, width)).collect()
     }
 }
 
@@ -133,8 +139,13 @@ fn total(state: &PoolState) -> String {
         Some(left) if state.done < state.jobs => format!(", {} left", for_people(left)),
         _ => String::new(),
     };
+    let makes = state.workers.iter().filter(|worker| worker.traffic).count();
+    let phase = match makes {
+        0 => "",
+        _ => ", SUMO makes traffic",
+    };
     format!(
-        "{} of {} done, {:.0} %, {} so far{left}",
+        "{} of {} done, {:.0} %, {} so far{left}{phase}",
         state.done,
         state.jobs,
         100.0 * state.done_share() / state.jobs.max(1) as f64,
@@ -142,9 +153,9 @@ fn total(state: &PoolState) -> String {
     )
 }
 
-fn bar(share: f64) -> String {
-    let full = ((share.clamp(0.0, 1.0)) * BAR as f64).round() as usize;
-    format!("[{}{}]", "#".repeat(full), "-".repeat(BAR - full))
+fn bar(share: f64, cells: usize) -> String {
+    let full = ((share.clamp(0.0, 1.0)) * cells as f64).round() as usize;
+    format!("[{}{}]", "#".repeat(full), "-".repeat(cells - full))
 }
 
 /// A duration as people say it.
@@ -181,16 +192,30 @@ mod tests {
                     job: Some(1),
                     share: 0.5,
                     elapsed: Duration::from_secs(30),
+                    traffic: false,
                 },
                 WorkerState {
                     job: None,
                     share: 1.0,
                     elapsed: Duration::from_secs(1),
+                    traffic: false,
                 },
             ],
         };
+        for width in [40, 60] {
+            let lines = progress.lines(&state, Some(width));
+            assert!(lines.iter().all(|line| line.chars().count() <= width));
+        }
+        let mut waiting = state.clone();
+        waiting.workers[0].traffic = true;
+        let lines = progress.lines(&waiting, Some(120));
+        assert!(
+            lines[0].ends_with("30 s left, SUMO makes traffic"),
+            "{lines:?}"
+        );
+        assert_eq!(lines[1], "  worker 1: seed 2, SUMO makes its traffic, 30 s");
         assert_eq!(
-            progress.lines(&state),
+            progress.lines(&state, None),
             [
                 "[##################------]  1 of 2 done, 75 %, 1 min 30 s so far, 30 s left",
                 "  worker 1: seed 2, 50 %, 30 s left",

@@ -12,9 +12,10 @@ use covey_experiment::world::{World, hash_file};
 use covey_experiment::{files, revision, usage};
 use covey_simulator::Arms;
 
-use crate::failure::{Failure, note, print};
+use crate::failure::{Failure, print};
 use crate::laboratory::{Ready, WorkOptions, file_failure, finish_failure, on_top};
 use crate::outcome_table;
+use crate::terminal::{error_width, fold, output_width};
 
 /// Make the report of a finished run again
 #[derive(Debug, Args)]
@@ -32,6 +33,9 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, arms: &Arms) -> Result<(), Failure> {
+    if !arguments.folder.join(SUMMARY_FILE).exists() {
+        check_finished(&arguments.folder)?;
+    }
     let input =
         Input::read(&arguments.folder).map_err(|error| Failure::Input(error.to_string()))?;
     if !arguments.force {
@@ -42,6 +46,19 @@ pub(crate) fn run(arguments: &Arguments, arms: &Arms) -> Result<(), Failure> {
 }
 
 const REPORT_FILE: &str = "report.html";
+
+/// Says so where a folder is that of a run which was stopped, or of a sweep.
+fn check_finished(folder: &Path) -> Result<(), Failure> {
+    let problem = if folder.join("sweep.json").exists() {
+        "found the results of a sweep, which has tables (arms.parquet, sweep.json) and no report"
+    } else if folder.join("seeds").is_dir() {
+        "found a run that is not finished: its seeds are kept, tables and report are not made yet; run the same command again to go on, it \
+         makes the report"
+    } else {
+        return Ok(());
+    };
+    Err(Failure::input(folder.display(), problem))
+}
 
 /// The report that is there is one that a program made, and this one makes all of it again.
 fn check_replaceable(input: &Input, folder: &Path, arms: &Arms) -> Result<(), Failure> {
@@ -155,7 +172,9 @@ impl Conclusion<'_> {
         write_report(&input, self.out, self.arms)?;
         match self.aside {
             true => {
-                note(&outcome_table::render(&input.summary));
+                let width = error_width();
+                self.options
+                    .remark(&outcome_table::render(&input.summary, width));
                 Ok(())
             }
             false => tell(&input.summary, self.out, self.json),
@@ -170,7 +189,8 @@ fn tell(summary: &Summary, out: &Path, json: bool) -> Result<(), Failure> {
             .map_err(|error| Failure::Other(format!("summary: {error}")))?;
         return print(&text);
     }
-    let mut text = outcome_table::render(summary);
+    let width = output_width();
+    let mut text = outcome_table::render(summary, width);
     text.push('\n');
     for (name, what) in [
         ("report.html", "the report"),
@@ -180,7 +200,8 @@ fn tell(summary: &Summary, out: &Path, json: bool) -> Result<(), Failure> {
     ] {
         let path = out.join(name);
         if path.is_file() {
-            text.push_str(&format!("{}  {what}\n", path.display()));
+            let line = format!("{}  {what}\n", path.display());
+            text.push_str(&fold(&line, width));
         }
     }
     print(&text)

@@ -45,6 +45,9 @@ pub(crate) struct Arguments {
     /// Buildings, as SUMO polygons; may be given several times
     #[arg(long, value_name = "Y.poly.xml", conflicts_with = "scenario")]
     buildings: Vec<PathBuf>,
+    /// Stations beside the road, with radio and sensors: SUMO's points of interest of type `rsu`; may be given several times
+    #[arg(long, value_name = "R.add.xml")]
+    stations: Vec<PathBuf>,
     /// An arm, as `covey arms` lists them; may be given several times. Default: the letter's
     #[arg(long, value_name = "NAME")]
     arm: Vec<String>,
@@ -178,7 +181,7 @@ pub(crate) fn run(arguments: &Arguments, known: &Arms) -> Result<(), Failure> {
 }
 
 fn world(arguments: &Arguments, arms: Vec<Arm>, window: (f64, f64)) -> Result<World, Failure> {
-    let base = if let Some(file) = &arguments.scenario {
+    let mut base = if let Some(file) = &arguments.scenario {
         Base::read(file)?
     } else if let Some(file) = &arguments.sumocfg {
         Base::from_sumocfg(&plan::name_of(file), file, &arguments.buildings)?
@@ -189,6 +192,9 @@ fn world(arguments: &Arguments, arms: Vec<Arm>, window: (f64, f64)) -> Result<Wo
             "no scenario: give a scenario file, --sumocfg, or --net with --fcd".to_string(),
         ));
     };
+    for file in &arguments.stations {
+        base.add_stations(file).map_err(world_failure)?;
+    }
     let profile = match &arguments.profile {
         Some(name) => Some(find_profile(name)?),
         None => None,

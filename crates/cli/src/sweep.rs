@@ -19,6 +19,7 @@ use crate::laboratory::{
 };
 use crate::program::Program;
 use crate::progress::for_people;
+use crate::terminal::output_width;
 use crate::terminal_table::Table;
 
 /// Run many worlds, arms and seeds after a plan, here or as a Slurm job array
@@ -247,7 +248,7 @@ fn worlds_table(worlds: &[World]) -> String {
         };
         table.row(vec![(number + 1).to_string(), label]);
     }
-    table.render()
+    table.fit(output_width())
 }
 
 /// Every world's distance to the letter and fitted margin, where there are any.
@@ -278,7 +279,7 @@ fn distances(worlds: &[World], summaries: &[Summary]) -> Option<String> {
             shown(summary.distance_to_letter, 3),
         ]);
     }
-    Some(table.render())
+    Some(table.fit(output_width()))
 }
 
 /// Deficit and load of every arm in every world.
@@ -306,7 +307,11 @@ fn outcome(worlds: &[World], summaries: &[Summary]) -> String {
                 ),
             ]);
         }
-        text.push_str(&format!("{}\n{}\n", world.label(), table.render()));
+        text.push_str(&format!(
+            "{}\n{}\n",
+            world.label(),
+            table.fit(output_width())
+        ));
     }
     if let Some(table) = distances(worlds, summaries) {
         text.push_str(&format!("{table}\n"));

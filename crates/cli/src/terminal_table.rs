@@ -1,5 +1,7 @@
 //! Tables for people: aligned columns of text.
 
+use crate::terminal::fold;
+
 /// Rows of text in columns. Columns are flush right; the last one, and the first `names` ones, flush left.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
@@ -19,6 +21,34 @@ impl Table {
     /// Adds a row; a shorter one leaves its last columns empty.
     pub(crate) fn row(&mut self, row: Vec<String>) {
         self.rows.push(row);
+    }
+
+    /// The table as text that fits a terminal so wide: lines as in [`Self::render`] where they fit, else a paragraph for each row, a
+    /// line for each of its cells.
+    pub(crate) fn fit(&self, width: Option<usize>) -> String {
+        let table = self.render();
+        let Some(width) = width else {
+            return table;
+        };
+        if table.lines().all(|line| line.chars().count() <= width) {
+            return table;
+        }
+        let [head, rows @ ..] = &self.rows[..] else {
+            return table;
+        };
+        let mut out = String::new();
+        for row in rows {
+            let cells = head.iter().zip(row).enumerate();
+            for (column, (name, cell)) in cells.filter(|(_, (_, cell))| !cell.is_empty()) {
+                match (column, name.as_str()) {
+                    (0, _) => out.push_str(cell),
+                    (_, "") => out.push_str(&format!("  {cell}")),
+                    (_, name) => out.push_str(&format!("  {name}: {cell}")),
+                }
+                out.push('\n');
+            }
+        }
+        fold(&out, Some(width))
     }
 
     /// The table as text, each line ended, two blanks between columns, no blanks at line ends.

@@ -11,6 +11,7 @@ use covey_traffic::sumo::{ClosedPopulation, RunOptions, Sumo, SumoError, record_
 use covey_world::Map;
 
 use crate::failure::{Failure, note, print, write_atomically};
+use crate::terminal::output_width;
 use crate::terminal_table::Table;
 
 /// Measure flow over density on a scenario's main road
@@ -203,7 +204,7 @@ fn report(name: &str, diagram: &Diagram, out: &Path) -> Result<(), Failure> {
     write_atomically(&data, csv.as_bytes())?;
     print(&format!(
         "{}\n{}\n\n{}\n{}\n",
-        table.render(),
+        table.fit(output_width()),
         diagram.critical,
         figure.display(),
         data.display()

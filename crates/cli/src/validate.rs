@@ -11,6 +11,7 @@ use covey_radio::highway::{self, Measured, Options, Published};
 use serde::Serialize;
 
 use crate::failure::{Failure, print, write_atomically};
+use crate::terminal::output_width;
 use crate::terminal_table::Table;
 
 /// Hold a part of Covey against published results
@@ -247,7 +248,7 @@ fn table(published: &[Published], measured: &[Measured], beside: &[Measured]) ->
     format!(
         "Delivery in %, and its mean difference over 0 to 500 m in points; CBR at -90.5 dBm beside the source's model's.\n\n{}\n\
          {close} of {} settings within {} points.\n",
-        table.render(),
+        table.fit(output_width()),
         published.len(),
         100.0 * CLOSE
     )

@@ -38,6 +38,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         return export(arguments, out);
     }
     let library = Library::open(&arguments.path).map_err(failure)?;
+    for error in library.damaged() {
+        note(&format!("left out: {error}"));
+    }
     let names: Vec<String> = library.names().map(str::to_string).collect();
     let server =
         Server::bind(arguments.port, library).map_err(|e| Failure::Input(e.to_string()))?;

@@ -323,6 +323,36 @@ fn wrong_input_is_refused_before_anything_runs() {
 }
 
 #[test]
+fn pools_that_cannot_be_are_refused_by_name() {
+    let directory = Directory::new("pools");
+    let scenario = toy(&directory);
+    let out = directory.path("out");
+    let pool = |numbers: &str| format!("channel.sidelink.pool={numbers}");
+    for (set, expected) in [
+        (
+            pool("{ subchannels = 0, resource_blocks = 10, mcs = 6 }"),
+            ["channel.sidelink.pool.subchannels", "found 0", "1 to 10"],
+        ),
+        (
+            pool("{ subchannels = 5, resource_blocks = 10, mcs = 29 }"),
+            ["channel.sidelink.pool.mcs", "found 29", "0 to 20"],
+        ),
+        (
+            "channel.sidelink.t2_ms=2".to_string(),
+            ["channel.sidelink.t2_ms", "found 2", "20 to 100 ms"],
+        ),
+        (
+            "channel.model=\"slots\"".to_string(),
+            ["channel.model", "slots", "sps"],
+        ),
+    ] {
+        let arguments = ["run", &scenario, "--set", &set, "--out", &out];
+        covey(&arguments, "").refused(&expected);
+    }
+    assert!(!Path::new(&out).exists());
+}
+
+#[test]
 fn folders_that_cannot_be_written_are_said_to_be() {
     let directory = Directory::new("unwritable");
     let scenario = toy(&directory);
@@ -394,8 +424,10 @@ fn the_example_plans_are_sound() {
         ("readings", 19),
         ("critical-density", 1),
         ("robustness", 18),
-        ("closest", 7),
-        ("closest-hosted", 10),
+        ("closest", 6),
+        ("closest-hosted", 7),
+        ("sidelink", 3),
+        ("sidelink-uper", 3),
     ] {
         let plan = format!("{}/../../examples/{name}.toml", env!("CARGO_MANIFEST_DIR"));
         let dry = covey(&["sweep", &plan, "--dry-run", "--out", &out], "");

@@ -151,3 +151,75 @@ fn names_versions_and_completions_help() {
         .expect("bash");
     assert_eq!(call.status.code(), Some(2));
 }
+
+/// What a terminal of 40 columns shows of a call, without what only moves the cursor.
+fn on_forty_columns(arguments: &[&str]) -> String {
+    let program = env!("CARGO_BIN_EXE_covey");
+    let words: Vec<String> = arguments.iter().map(|word| format!("'{word}'")).collect();
+    let line = format!("stty rows 24 cols 40; '{program}' {}", words.join(" "));
+    let shown = Command::new("script")
+        .args(["-qec", &line, "/dev/null"])
+        .stdin(Stdio::null())
+        .output()
+        .expect("script");
+    assert!(shown.status.success(), "{shown:?}");
+    let text = String::from_utf8(shown.stdout).expect("text");
+    let mut plain = String::new();
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\x1b' => {
+                letters.find(char::is_ascii_alphabetic);
+            }
+            '\r' => {}
+            letter => plain.push(letter),
+        }
+    }
+    plain
+}
+
+#[test]
+fn lines_fit_a_terminal_of_forty_columns() {
+    let directory = Directory::new("narrow");
+    let (scenario, out) = (toy(&directory), directory.path("o"));
+    let mut run = run_arguments(&scenario, &out);
+    run.retain(|word| *word != "--quiet");
+    for call in [&["arms"][..], &run, &["clean", &out]] {
+        let shown = on_forty_columns(call);
+        let widest = shown.lines().map(|line| line.chars().count()).max();
+        assert!(widest > Some(20) && widest <= Some(40), "{shown}");
+    }
+    // Elsewhere nothing is broken.
+    let arms = covey(&["arms"], "").done();
+    assert!(arms.lines().any(|line| line.len() > 100));
+}
+
+#[test]
+fn what_is_asked_for_amiss_is_said() {
+    let directory = Directory::new("amiss");
+    let (scenario, out) = (toy(&directory), directory.path("out"));
+    let pcap = directory.path("x.pcap");
+    let call = [
+        "run",
+        &scenario,
+        "--arm",
+        "cam-only",
+        "--pcap",
+        &pcap,
+        "--pcap-from",
+        "3",
+        "--pcap-to",
+        "1",
+        "--out",
+        &out,
+    ];
+    covey(&call, "").refused(&["--pcap-to", "found 1 s with --pcap-from 3 s"]);
+    assert!(!Path::new(&pcap).exists() && !Path::new(&out).exists());
+    let call = ["run", &scenario, "--set", "taget=1", "--out", &out];
+    covey(&call, "").refused(&["taget", "did you mean `protocol.target`?"]);
+    let twice = "{\"schema\":\"covey.snapshot/1\",\"schema\":\"x\"}";
+    covey(&["decide", "-"], twice).refused(&["schema", "given twice"]);
+    // A run that was stopped: seeds, and no summary.
+    std::fs::create_dir_all(format!("{out}/seeds/abc")).expect("a folder");
+    covey(&["report", &out], "").refused(&["not finished", "run the same command again"]);
+}

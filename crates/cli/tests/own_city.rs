@@ -245,17 +245,8 @@ fn sweeps(directory: &Directory) {
     }
 }
 
-#[test]
-fn who_has_a_radio_goes_by_class() {
-    let directory = Directory::new("classes");
-    std::fs::copy(
-        format!("{JUNCTION}.net.xml"),
-        directory.path("city.net.xml"),
-    )
-    .expect("a net");
-    directory.file(
-        "demand.rou.xml",
-        r#"<routes>
+/// Somebody of every kind.
+const EVERYBODY: &str = r#"<routes>
     <vType id="line7" vClass="tram"/>
     <vType id="rider" vClass="bicycle"/>
     <vType id="lorry" vClass="truck"/>
@@ -265,8 +256,17 @@ fn who_has_a_radio_goes_by_class() {
     <flow id="bicycle" type="rider" from="SC" to="CN" begin="0" end="60" period="5"/>
     <personFlow id="walker" begin="0" end="60" period="4"><walk edges="WC CE"/></personFlow>
 </routes>
-"#,
-    );
+"#;
+
+#[test]
+fn who_has_a_radio_goes_by_class() {
+    let directory = Directory::new("classes");
+    std::fs::copy(
+        format!("{JUNCTION}.net.xml"),
+        directory.path("city.net.xml"),
+    )
+    .expect("a net");
+    directory.file("demand.rou.xml", EVERYBODY);
     let config = directory.file(
         "city.sumocfg",
         "<configuration><net-file value=\"city.net.xml\"/><route-files value=\"demand.rou.xml\"/></configuration>",
@@ -308,8 +308,8 @@ fn who_has_a_radio_goes_by_class() {
         let (present, with) = counts(&plain, class);
         assert!(present > 0.0 && with == 0.0, "{plain}");
     }
-    // Persons are counted apart.
-    let all: f64 = ["car", "heavy", "rail", "bicycle"]
+    // Persons and trams are counted apart.
+    let all: f64 = ["car", "heavy", "bicycle"]
         .map(|class| counts(&plain, class).0)
         .iter()
         .sum();
@@ -327,6 +327,14 @@ fn who_has_a_radio_goes_by_class() {
     ]);
     assert_eq!(counts(&trams, "car").1, 0.0);
     assert_eq!(counts(&trams, "rail").0, counts(&trams, "rail").1);
+    // By type: riders are taken for cars with radios, lorries have none.
+    let (_, types) = run(&[
+        "--set",
+        "types=[{name=\"rid*\", class=\"car\", length_m=2.5}, {name=\"lorry\", radio=0.0}]",
+    ]);
+    assert_eq!(counts(&types, "bicycle").0, 0.0);
+    assert!(counts(&types, "car").1 > counts(&plain, "car").1);
+    assert_eq!(counts(&types, "heavy").1, 0.0);
 }
 
 #[test]

@@ -83,3 +83,40 @@ fn a_recording_never_lies_beside_results_of_another_run() {
     run("proposed@0.4", &[]);
     assert_eq!(std::fs::read(&file).unwrap(), first);
 }
+
+#[test]
+fn a_damaged_recording_does_not_keep_others_from_being_seen() {
+    use std::io::{BufRead, BufReader, Read};
+    let folder = Directory::new("view-damaged");
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/blind-junction");
+    let whole = common::walk(example.as_ref())
+        .into_iter()
+        .find(|file| file.extension().is_some_and(|ending| ending == "covey"))
+        .unwrap();
+    let bytes = std::fs::read(whole).unwrap();
+    folder.file("a.covey", &bytes[..bytes.len() / 2]);
+    folder.file("b.covey", &bytes);
+    let mut view = std::process::Command::new(env!("CARGO_BIN_EXE_covey"))
+        .args(["view", &folder.path(""), "--no-open"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut address = String::new();
+    BufReader::new(view.stdout.take().unwrap())
+        .read_line(&mut address)
+        .unwrap();
+    view.kill().unwrap();
+    let mut said = String::new();
+    view.stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut said)
+        .unwrap();
+    view.wait().unwrap();
+    assert!(address.starts_with("http://127.0.0.1:"), "{address} {said}");
+    assert!(
+        said.starts_with("left out: ") && said.contains("a.covey"),
+        "{said}"
+    );
+}

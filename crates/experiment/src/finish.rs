@@ -159,7 +159,8 @@ impl Finish<'_> {
     }
 
     /// Puts a sweep together: `runs` (and `cycles`), `arms` (estimates with intervals by world and arm), `paired` (comparisons by
-    /// world), and `sweep.json`, which says what was run. Gives the summary of every world.
+    /// world), `sweep.json`, which says what was run, and `worlds/N/summary.json` in the order of `sweep.json`, N from 1 on. Gives the
+    /// summary of every world.
     ///
     /// # Errors
     /// A seed is missing or a file cannot be written.
@@ -180,8 +181,9 @@ impl Finish<'_> {
         )?;
         let mut summaries = Vec::new();
         let (mut arm_rows, mut paired_rows) = (Vec::new(), Vec::new());
-        for (world, outcomes) in self.worlds.iter().zip(&outcomes) {
+        for (number, (world, outcomes)) in self.worlds.iter().zip(&outcomes).enumerate() {
             let summary = Summary::new(&self.setting(world), outcomes, self.known);
+            self.write_summary(number, &summary)?;
             let values = estimates::value_cells(&keys, world);
             for (name, arm) in &summary.arms.0 {
                 arm_rows.push([values.clone(), estimates::arm_row(name, arm, &summary)].concat());
@@ -201,6 +203,17 @@ impl Finish<'_> {
             .map_err(|error| FileError::new(&path, "cannot be written")(error.into()))?;
         files::write(&path, format!("{text}\n").as_bytes())?;
         Ok(summaries)
+    }
+
+    /// Writes what one world of a sweep says.
+    fn write_summary(&self, number: usize, summary: &Summary) -> Result<(), FinishError> {
+        let folder = self.folder.join("worlds").join((number + 1).to_string());
+        files::make_folder(&folder)?;
+        let path = folder.join(crate::summary::FILE);
+        let text = serde_json::to_string_pretty(summary)
+            .map_err(|error| FileError::new(&path, "cannot be written")(error.into()))?;
+        files::write(&path, format!("{text}\n").as_bytes())?;
+        Ok(())
     }
 
     fn describe(&self, name: &str, summaries: &[Summary]) -> Value {

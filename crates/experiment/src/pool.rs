@@ -17,6 +17,7 @@ const IDLE: usize = usize::MAX;
 #[derive(Clone, Copy)]
 pub struct Monitor<'a> {
     share: &'a AtomicU64,
+    traffic: &'a AtomicBool,
     stop: &'a [&'a AtomicBool],
     threads: usize,
 }
@@ -26,6 +27,11 @@ impl Monitor<'_> {
     pub fn progress(&self, share: f64) {
         self.share
             .store((share.clamp(0.0, 1.0) * WHOLE) as u64, Ordering::Relaxed);
+    }
+
+    /// The job waits, or no longer waits, for traffic that another program makes.
+    pub fn awaits_traffic(&self, waits: bool) {
+        self.traffic.store(waits, Ordering::Relaxed);
     }
 
     /// How many threads the job may use: more than one where it is among the last, and workers have nothing else to do.
@@ -59,6 +65,8 @@ pub struct WorkerState {
     pub share: f64,
     /// For how long it has been at it.
     pub elapsed: Duration,
+    /// Another program makes the traffic meanwhile.
+    pub traffic: bool,
 }
 
 impl WorkerState {
@@ -125,6 +133,7 @@ pub struct PoolOutcome<E> {
 struct Worker {
     job: AtomicUsize,
     share: AtomicU64,
+    traffic: AtomicBool,
     since: Mutex<Instant>,
 }
 
@@ -148,6 +157,7 @@ impl<J, E> Bench<'_, J, E> {
                 job: (job != IDLE).then_some(job),
                 share: worker.share.load(Ordering::Relaxed) as f64 / WHOLE,
                 elapsed: worker.since.lock().map_or(Duration::ZERO, |s| s.elapsed()),
+                traffic: job != IDLE && worker.traffic.load(Ordering::Relaxed),
             }
         };
         PoolState {
@@ -167,6 +177,7 @@ impl<J, E> Bench<'_, J, E> {
     ) {
         let mut monitor = Monitor {
             share: &worker.share,
+            traffic: &worker.traffic,
             stop: &[stop, &self.failed],
             threads: 1,
         };
@@ -219,6 +230,7 @@ pub fn run<J: Sync, E: Send>(
         .map(|_| Worker {
             job: AtomicUsize::new(IDLE),
             share: AtomicU64::new(0),
+            traffic: AtomicBool::new(false),
             since: Mutex::new(start),
         })
         .collect();
@@ -341,6 +353,7 @@ mod tests {
             job,
             share,
             elapsed: Duration::from_secs(10),
+            traffic: false,
         };
         assert_eq!(worker(Some(1), 0.5).left(), Some(Duration::from_secs(10)));
         assert_eq!(worker(Some(1), 0.0).left(), None);

@@ -18,7 +18,7 @@ use covey_traffic::builtin::Builtin;
 use covey_traffic::recorded::{self, FcdOptions};
 use covey_traffic::sumo::process::Stop;
 use covey_traffic::sumo::{self, Sumo, SumoConfig, SumoError};
-use covey_world::Frame;
+use covey_world::{Frame, VehicleId};
 use thiserror::Error;
 
 use crate::outputs::{Beginning, Job, Output, OutputError, Sink};
@@ -293,11 +293,17 @@ impl<'w> Runner<'w> {
         monitor: Monitor<'_>,
         work: impl FnOnce(&mut dyn FrameSource) -> Result<T, RunError>,
     ) -> Result<T, JobError<RunnerError>> {
-        let mut source = stoppable(monitor, |stop| self.traffic(world, prepared, seed, stop))
-            .map_err(|error| match monitor.stopped() {
-                true => JobError::Stopped,
-                false => JobError::Failed(error),
-            })?;
+        let by_others = matches!(
+            world.traffic,
+            TrafficSource::Sumo | TrafficSource::SumoConfig(_)
+        );
+        monitor.awaits_traffic(by_others);
+        let source = stoppable(monitor, |stop| self.traffic(world, prepared, seed, stop));
+        monitor.awaits_traffic(false);
+        let mut source = source.map_err(|error| match monitor.stopped() {
+            true => JobError::Stopped,
+            false => JobError::Failed(error),
+        })?;
         let mut watched = Watched {
             source: &mut *source,
             monitor,
@@ -454,5 +460,9 @@ impl FrameSource for Watched<'_> {
         self.frames += 1;
         self.monitor.progress(self.frames as f64 / self.all);
         self.source.next_frame(frame)
+    }
+
+    fn vehicle_type(&self, id: VehicleId) -> Option<&str> {
+        self.source.vehicle_type(id)
     }
 }

@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use covey_simulator::scenario::{MapFiles, wrong_key};
+use covey_simulator::stations::Station;
 use covey_simulator::{Arm, Scenario, ScenarioError};
 use covey_traffic::sumo::SumoConfig;
 use serde::{Deserialize, Serialize};
@@ -117,12 +118,43 @@ impl Base {
         let files = map_table(&scenario.map.net, &scenario.map.buildings);
         table.insert("map".to_string(), files.into());
         let inputs = inputs(&scenario)?;
-        Ok(Self {
+        let mut base = Self {
             file: name,
             table,
             folder: scenario.folder,
             inputs,
-        })
+        };
+        base.put_stations(&scenario.stations)?;
+        Ok(base)
+    }
+
+    /// Adds stations beside the road from a file of SUMO's points of interest.
+    ///
+    /// # Errors
+    /// The file cannot be read, or has no station.
+    pub fn add_stations(&mut self, file: &Path) -> Result<(), WorldError> {
+        let wrong = |problem: String| WorldError::Scenario {
+            file: file.display().to_string(),
+            problem: without_prefix(&problem, &file.display().to_string()),
+        };
+        let mut scenario = self.with(&[])?.scenario;
+        scenario
+            .add_stations(file)
+            .map_err(|error| wrong(error.to_string()))?;
+        self.put_stations(&scenario.stations)
+    }
+
+    /// Stations, of whichever file, stand in the scenario from now on.
+    fn put_stations(&mut self, stations: &[Station]) -> Result<(), WorldError> {
+        if stations.is_empty() {
+            return Ok(());
+        }
+        let stations = toml::Value::try_from(stations).map_err(|error| WorldError::Scenario {
+            file: self.file.clone(),
+            problem: error.to_string(),
+        })?;
+        self.table.insert("stations".to_string(), stations);
+        Ok(())
     }
 
     /// A SUMO configuration as a scenario, with defaults for everything else. Buildings that are not named may be among the

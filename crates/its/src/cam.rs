@@ -19,6 +19,8 @@ pub const MESSAGE_ID: u8 = 2;
 pub const PROTOCOL_VERSION: u8 = 2;
 /// Station type of a passenger car.
 pub const PASSENGER_CAR: u8 = 5;
+/// Station type of a station beside the road.
+pub const ROADSIDE_UNIT: u8 = 15;
 
 const HEADING_UNAVAILABLE: u16 = 3601;
 const SPEED_UNAVAILABLE: u16 = 16_383;
@@ -221,10 +223,15 @@ impl Cam {
                 generation_delta_time: stock::GenerationDeltaTime(self.generation_ms),
                 cam_parameters: CamParameters {
                     basic_container: basic,
-                    high_frequency_container:
+                    high_frequency_container: if self.is_roadside() {
+                        stock::HighFrequencyContainer::rsuContainerHighFrequency(
+                            stock::RSUContainerHighFrequency::new(None),
+                        )
+                    } else {
                         stock::HighFrequencyContainer::basicVehicleContainerHighFrequency(
                             self.high_frequency(),
-                        ),
+                        )
+                    },
                     low_frequency_container: low,
                     special_vehicle_container: None,
                     extension_containers: None,
@@ -234,7 +241,15 @@ impl Cam {
         })
     }
 
-    /// The container of every CAM; what we do not know is marked so.
+    /// It is of a station beside the road, which has neither motion nor size: its high-frequency container is another one.
+    #[must_use]
+    pub fn is_roadside(&self) -> bool {
+        self.station_type == ROADSIDE_UNIT
+            && (self.heading, self.speed, self.backward) == (None, None, None)
+            && (self.length, self.width) == (None, None)
+    }
+
+    /// The container of every vehicle's CAM; what we do not know is marked so.
     fn high_frequency(&self) -> stock::BasicVehicleContainerHighFrequency {
         stock::BasicVehicleContainerHighFrequency {
             heading: cdd::Heading {

@@ -55,6 +55,8 @@ pub struct Source {
     pub speed: i16,
     /// Tenths of a degree clockwise from north.
     pub heading: u16,
+    /// What kind of station it is, as in its CAMs.
+    pub station_type: u8,
 }
 
 impl Source {
@@ -72,6 +74,7 @@ impl Source {
                 speed
             },
             heading: cam.heading.unwrap_or(0),
+            station_type: cam.station_type,
         }
     }
 
@@ -84,6 +87,16 @@ impl Source {
             position: cpm.position,
             speed,
             heading: cpm.orientation.flatten().unwrap_or(0),
+            station_type: cam::PASSENGER_CAR,
+        }
+    }
+
+    /// The same, as another kind of station: a CPM does not tell.
+    #[must_use]
+    pub fn of_type(self, station_type: u8) -> Self {
+        Self {
+            station_type,
+            ..self
         }
     }
 
@@ -115,6 +128,7 @@ pub fn encode_frame(message: &[u8], port: u16, source: &Source) -> Result<Vec<u8
     payload.extend_from_slice(&[0, 0]);
     payload.extend_from_slice(message);
     let address = source.address();
+    let station_type = gn::StationType::try_from(source.station_type).unwrap_or_default();
     let packet = Packet::Unsecured {
         basic: gn::BasicHeader::try_new(
             1,
@@ -133,7 +147,7 @@ pub fn encode_frame(message: &[u8], port: u16, source: &Source) -> Result<Vec<u8
         ),
         extended: Some(gn::ExtendedHeader::SHB(gn::SingleHopBroadcast {
             source_position_vector: gn::LongPositionVector::try_new(
-                gn::Address::new(false, gn::StationType::PassengerCar, address),
+                gn::Address::new(false, station_type, address),
                 gn::Timestamp::from_its_timestamp(source.time.0),
                 source.position.latitude,
                 source.position.longitude,

@@ -127,15 +127,21 @@ impl<'a> Wire<'a> {
         let state = &beacon.state;
         let body = self.body(state)?;
         let backward = state.speed < 0.0;
+        let moves = state.size.is_body();
         Ok(Cam {
             station_id: station_id(beacon.sender)?,
-            station_type: cam::PASSENGER_CAR,
+            station_type: if moves {
+                cam::PASSENGER_CAR
+            } else {
+                cam::ROADSIDE_UNIT
+            },
             generation_ms: (self.its_time(beacon.at)?.0 & 0xFFFF) as u16,
             position: body.front,
             heading: body.heading,
             speed: clamped(state.speed.abs(), 0.01, 0, i32::from(cam::SPEED_MAX))
+                .filter(|_| moves)
                 .map(|speed| speed as u16),
-            backward: (!state.speed.is_nan()).then_some(backward),
+            backward: (moves && !state.speed.is_nan()).then_some(backward),
             length: body.length,
             width: decimetres(state.size.width, u16::from(cam::WIDTH_MAX)).map(|w| w as u8),
             path: beacon.low_frequency.then(|| {
@@ -148,6 +154,13 @@ impl<'a> Wire<'a> {
 
     fn body(&self, state: &AgentState) -> Result<Body, EncodeError> {
         let centre = self.wire_position(state.position)?;
+        if !state.size.is_body() {
+            return Ok(Body {
+                front: centre,
+                heading: None,
+                length: None,
+            });
+        }
         let no_place = EncodeError::Position {
             x: state.position.x,
             y: state.position.y,
@@ -177,8 +190,16 @@ impl<'a> Wire<'a> {
             .position
             .to_earth()
             .ok_or(DecodeError::Missing("the position"))?;
-        let heading = cam.heading.ok_or(DecodeError::Missing("the heading"))?;
-        let speed = cam.speed.ok_or(DecodeError::Missing("the speed"))?;
+        let roadside = cam.is_roadside();
+        let still = roadside.then_some(0);
+        let heading = cam
+            .heading
+            .or(still)
+            .ok_or(DecodeError::Missing("the heading"))?;
+        let speed = cam
+            .speed
+            .or(still)
+            .ok_or(DecodeError::Missing("the speed"))?;
         let frame = LocalFrame::at(self.geo, earth).ok_or(DecodeError::Position {
             latitude: earth.latitude,
             longitude: earth.longitude,
@@ -197,10 +218,14 @@ impl<'a> Wire<'a> {
                 } else {
                     speed
                 },
-                size: Size {
-                    length: metres(cam.length),
-                    width: metres(cam.width.map(u16::from)),
-                    height: 0.0,
+                size: if roadside {
+                    Size::roadside(0.0)
+                } else {
+                    Size {
+                        length: metres(cam.length),
+                        width: metres(cam.width.map(u16::from)),
+                        height: 0.0,
+                    }
                 },
             },
             digest: match &cam.digest {
@@ -261,7 +286,7 @@ impl<'a> Wire<'a> {
             reference_ms: self.its_time(report.at)?.0,
             position: body.front,
             segment: None,
-            orientation: Some(body.heading),
+            orientation: state.size.is_body().then_some(body.heading),
             sensors: if report.sensor_information {
                 options.sensors.clone()
             } else {

@@ -51,11 +51,13 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The parameters of its own.
+    /// The parameters of its own, or of those in its list.
     #[must_use]
     pub fn fields(&self) -> &'static [Field] {
         match self {
-            Self::Group(fields) | Self::Either(_, fields) => fields,
+            Self::Group(fields) | Self::Either(_, fields) | Self::List(Self::Group(fields)) => {
+                fields
+            }
             _ => &[],
         }
     }

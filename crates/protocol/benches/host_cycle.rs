@@ -6,15 +6,16 @@
 //! a host whose contributor set has settled.
 
 use std::hint::black_box;
+use std::sync::{Arc, Mutex};
 
 use covey_protocol::admission::{
     Admission, AdmissionCandidate, AdmissionContributor, AdmissionProblem,
 };
 use covey_protocol::demand::DemandOptions;
 use covey_protocol::demand::select::{DemandProblem, Selection};
-use covey_protocol::host::Host;
+use covey_protocol::host::{Host, Witness};
 use covey_protocol::messages::{AgentState, Beacon, Confidence, ObjectState, Report, Size};
-use covey_protocol::policy::Explanation;
+use covey_protocol::policy::{Explanation, View};
 use covey_protocol::{
     AgentId, Cell, CoverageDigest, Input, Instant, ObjectId, Parameters, Position, Profile, Tile,
     Velocity, Window,
@@ -298,11 +299,9 @@ fn digest(c: &mut Criterion) {
     group.finish();
 }
 
-/// A host with choice by demand: a road of six lanes at a fixed density, half of the vehicles silent, as long as it takes for
-/// `members` with a radio.
-fn demand_office(members: u64) -> Office<impl Fn(&[AgentId], Instant) -> Vec<Report>> {
-    // 150 members within 300 m to either side; more members need a longer road, not a fuller one.
-    let half_m = 2.0 * members as f64;
+/// A host with choice by demand on a road of six lanes that goes on for `half_m` to either side, with `members` that have a
+/// radio and as many silent vehicles.
+fn demand_office(members: u64, half_m: f64) -> Office<impl Fn(&[AgentId], Instant) -> Vec<Report>> {
     let parameters = Parameters {
         allowance: 0.8,
         tile_m: 2.5 * half_m,
@@ -381,24 +380,37 @@ fn demand_office(members: u64) -> Office<impl Fn(&[AgentId], Instant) -> Vec<Rep
     office
 }
 
-fn problem_of(host: &Host) -> Option<DemandProblem> {
-    match host.policy().explanation()? {
-        Explanation::Demand(problem, _) => Some(problem.clone()),
-        _ => None,
+/// Keeps what the last plan was chosen from.
+#[derive(Clone, Default)]
+struct Onlooker(Arc<Mutex<Option<DemandProblem>>>);
+
+impl Witness for Onlooker {
+    fn planned(&mut self, _: &View<'_>, explanation: Option<Explanation<'_>>) {
+        if let Some(Explanation::Demand(problem, _)) = explanation {
+            *self.0.lock().unwrap() = Some(problem.clone());
+        }
     }
 }
 
 fn demand(c: &mut Criterion) {
     let mut group = c.benchmark_group("demand");
-    for members in [150, 1_000] {
+    // Along a road at one density, and twice as many in the place of 150.
+    for (members, half_m, name) in [
+        (150, 300.0, "150"),
+        (300, 300.0, "300 in one spot"),
+        (1_000, 2_000.0, "1000"),
+    ] {
         group.throughput(Throughput::Elements(members));
-        let mut office = demand_office(members);
+        let mut office = demand_office(members, half_m);
         assert!(!office.host.contributors().is_empty());
-        group.bench_function(BenchmarkId::new("host cycle", members), |b| {
+        group.bench_function(BenchmarkId::new("host cycle", name), |b| {
             b.iter_custom(|cycles| office.time(cycles));
         });
-        let problem = problem_of(&office.host).unwrap();
-        group.bench_function(BenchmarkId::new("selection", members), |b| {
+        let onlooker = Onlooker::default();
+        office.host.watch(Box::new(onlooker.clone()));
+        office.run(1);
+        let problem = onlooker.0.lock().unwrap().take().unwrap();
+        group.bench_function(BenchmarkId::new("selection", name), |b| {
             b.iter(|| Selection::choose(black_box(&problem)));
         });
     }

@@ -141,7 +141,7 @@ impl Seen {
             entry.position.x - offset[0] - here.x,
             entry.position.y - offset[1] - here.y,
         ];
-        let drift = 0.5 * ACCELERATION * seconds * seconds;
+        let drift = drift(seconds);
         let along_variance = variance + drift * drift;
         let squared = off[0] * off[0] + off[1] * off[1];
         // Not-a-number fails here too.
@@ -173,6 +173,11 @@ impl Seen {
     }
 }
 
+/// How far changes of speed may have taken something within so many seconds, in metres.
+fn drift(seconds: f64) -> f64 {
+    0.5 * ACCELERATION * seconds * seconds
+}
+
 fn length(size: Size) -> f64 {
     if size.length.is_finite() {
         size.length
@@ -190,7 +195,7 @@ struct Fit {
 
 /// Takes the nearest of all fitting pairs again and again, each track and entry once. `fits` come by ascending track.
 fn take_nearest(mut fits: Vec<Fit>, tracks: usize, entries: usize) -> Vec<Option<u32>> {
-    fits.sort_by(|a, b| {
+    fits.sort_unstable_by(|a, b| {
         let nearer = a.cost.total_cmp(&b.cost);
         nearer
             .then(a.track.cmp(&b.track))
@@ -255,31 +260,65 @@ fn assign<'n>(
 }
 
 /// Bodies that are told apart for the length of one judgement, by one who keeps no tracks from look to look.
-#[derive(Debug, Clone, Default)]
+///
+/// They are sorted by where they are at the moment of the judgement, so that an entry is compared only with those that can be
+/// it: what lies within a gate when it was seen has moved by no more than its speed allows since then.
+#[derive(Debug, Clone)]
 pub(crate) struct Sighted {
     accuracy: Accuracy,
+    now: Instant,
     labels: Vec<ObjectId>,
     seen: Vec<Seen>,
-    /// By ascending first coordinate, as far as they are sorted; those added since follow.
-    order: Vec<(f64, u32)>,
+    /// Places at `now`, ascending along the `axis` as far as they are sorted; those added since follow.
+    spots: Vec<Spot>,
     sorted: usize,
+    axis: usize,
+    /// Those too fast to be looked up by place.
+    wild: Vec<u32>,
+    /// Of the bodies in `spots`: the highest speed in m/s, and when the first and the last was seen.
+    fastest: f64,
+    times: Option<[Instant; 2]>,
     /// Room to use again.
     entries: Vec<Seen>,
     near: Vec<u32>,
     begin: Vec<u32>,
 }
 
+/// Where a body is at the moment of the judgement.
+#[derive(Debug, Clone, Copy)]
+struct Spot {
+    place: [f64; 2],
+    number: u32,
+}
+
 /// So many bodies are looked through one by one before all are sorted anew.
 const UNSORTED: usize = 32;
+/// Nothing on a road is faster, in m/s.
+const WILD: f64 = 80.0;
+/// Much more than rounding leaves open, in metres.
+const ROUNDING_M: f64 = 1e-3;
 
 impl Sighted {
+    /// Bodies that are told apart at `now`.
     pub(crate) fn new(
         accuracy: Accuracy,
+        now: Instant,
         bodies: impl IntoIterator<Item = (ObjectId, Seen)>,
     ) -> Self {
         let mut sighted = Self {
             accuracy,
-            ..Self::default()
+            now,
+            labels: Vec::new(),
+            seen: Vec::new(),
+            spots: Vec::new(),
+            sorted: 0,
+            axis: 0,
+            wild: Vec::new(),
+            fastest: 0.0,
+            times: None,
+            entries: Vec::new(),
+            near: Vec::new(),
+            begin: Vec::new(),
         };
         for (label, seen) in bodies {
             sighted.add(label, seen);
@@ -289,9 +328,27 @@ impl Sighted {
 
     /// One body more.
     pub(crate) fn add(&mut self, label: ObjectId, seen: Seen) {
-        self.order.push((seen.position.x, self.seen.len() as u32));
+        let number = self.seen.len() as u32;
         self.labels.push(label);
         self.seen.push(seen);
+        let [x, y] = seen.velocity;
+        let speed = libm::sqrt(x * x + y * y);
+        let (here, _) = seen.moved(self.now);
+        // Whatever is nowhere, or moves in no way, is nothing that anybody sees.
+        if !(here.is_finite() && speed.is_finite()) {
+            return;
+        }
+        if speed > WILD {
+            self.wild.push(number);
+            return;
+        }
+        self.fastest = self.fastest.max(speed);
+        let [first, last] = self.times.unwrap_or([seen.at; 2]);
+        self.times = Some([first.min(seen.at), last.max(seen.at)]);
+        self.spots.push(Spot {
+            place: [here.x, here.y],
+            number,
+        });
     }
 
     /// Which bodies the entries of one look are, none for none of them; the looker itself is not among them.
@@ -300,42 +357,98 @@ impl Sighted {
         looker: Option<ObjectId>,
         objects: &[ObjectState],
     ) -> Vec<Option<ObjectId>> {
-        if self.order.len() > self.sorted + UNSORTED || self.sorted == 0 {
-            self.order
-                .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-            self.sorted = self.order.len();
+        if self.spots.len() > self.sorted + UNSORTED || self.sorted == 0 {
+            self.sort();
         }
-        let (sorted, rest) = self.order.split_at(self.sorted);
-        let (entries, near, begin) = (&mut self.entries, &mut self.near, &mut self.begin);
+        let mut near = core::mem::take(&mut self.near);
+        let mut begin = core::mem::take(&mut self.begin);
+        let mut entries = core::mem::take(&mut self.entries);
         entries.clear();
         entries.extend(objects.iter().map(Seen::of_object));
         near.clear();
         begin.clear();
         begin.push(0);
-        for entry in entries.iter() {
-            let Position { x, y } = entry.position;
-            let from = sorted.partition_point(|&(at, _)| at < x - CELL_M);
-            let beside = |&&(at, number): &&(f64, u32)| {
-                at <= x + CELL_M
-                    && at >= x - CELL_M
-                    && (self.seen[number as usize].position.y - y).abs() <= CELL_M
-                    && Some(self.labels[number as usize]) != looker
-            };
-            let strip = sorted[from..]
-                .iter()
-                .take_while(|&&(at, _)| at <= x + CELL_M);
-            let some = near.len();
-            near.extend(strip.filter(beside).map(|&(_, number)| number));
-            near.extend(rest.iter().filter(beside).map(|&(_, number)| number));
-            near[some..].sort_unstable();
+        for entry in &entries {
+            self.find_near(looker, entry, &mut near);
             begin.push(near.len() as u32);
         }
-        let (near, begin) = (&*near, &*begin);
-        let found = assign(&self.seen, entries, self.accuracy, |entry| {
+        let found = assign(&self.seen, &entries, self.accuracy, |entry| {
             &near[begin[entry] as usize..begin[entry + 1] as usize]
         });
+        (self.near, self.begin, self.entries) = (near, begin, entries);
         let label = |track: Option<u32>| track.map(|track| self.labels[track as usize]);
         found.into_iter().map(label).collect()
+    }
+
+    /// Sorts all bodies along the axis over which they are spread the most.
+    fn sort(&mut self) {
+        let spread = |axis: usize| {
+            let along = self.spots.iter().map(|spot| spot.place[axis]);
+            let (low, high) = along.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), at| {
+                (low.min(at), high.max(at))
+            });
+            high - low
+        };
+        let axis = usize::from(spread(1) > spread(0));
+        self.spots.sort_unstable_by(|a, b| {
+            let order = a.place[axis].total_cmp(&b.place[axis]);
+            order.then(a.number.cmp(&b.number))
+        });
+        self.axis = axis;
+        self.sorted = self.spots.len();
+    }
+
+    /// No body that is farther off an entry at the moment of the judgement fits it, in metres.
+    fn reach_m(&self, entry: &Seen) -> f64 {
+        let Some([first, last]) = self.times else {
+            return 0.0;
+        };
+        let seconds = |at: Instant| entry.at.since(at).seconds().clamp(-1.0, 2.0).abs();
+        let [apart, aligned] = self.accuracy.variances();
+        let most = drift(seconds(first).max(seconds(last)));
+        let gate = |variance: f64| GATE * libm::sqrt(variance + most * most);
+        // The offset of a report is a median of offsets within the first gate, axis by axis.
+        let gates = match aligned < apart {
+            true => gate(aligned) + 1.5 * gate(apart),
+            false => gate(apart),
+        };
+        let since = self.now.since(entry.at).seconds().abs();
+        gates + self.fastest * since + ROUNDING_M
+    }
+
+    /// Appends the bodies that may be an entry of `looker`, ascending.
+    fn find_near(&self, looker: Option<ObjectId>, entry: &Seen, near: &mut Vec<u32>) {
+        let Position { x, y } = entry.position;
+        let beside = |number: u32| {
+            let there = self.seen[number as usize].position;
+            there.x <= x + CELL_M
+                && there.x >= x - CELL_M
+                && (there.y - y).abs() <= CELL_M
+                && Some(self.labels[number as usize]) != looker
+        };
+        let some = near.len();
+        let reach = self.reach_m(entry);
+        let [at, off] = match self.axis {
+            0 => [x, y],
+            _ => [y, x],
+        };
+        let (low, high) = (at - reach, at + reach);
+        let (along, across) = (self.axis, 1 - self.axis);
+        let (sorted, rest) = self.spots.split_at(self.sorted);
+        let from = sorted.partition_point(|spot| spot.place[along] < low);
+        let strip = sorted[from..].iter();
+        let strip = strip.take_while(|spot| spot.place[along] <= high);
+        let rest = rest.iter().filter(|spot| {
+            let there = spot.place[along];
+            there >= low && there <= high
+        });
+        for spot in strip.chain(rest) {
+            if (spot.place[across] - off).abs() <= reach && beside(spot.number) {
+                near.push(spot.number);
+            }
+        }
+        near.extend(self.wild.iter().copied().filter(|&number| beside(number)));
+        near[some..].sort_unstable();
     }
 }
 
@@ -626,3 +739,6 @@ fn cell(position: Position) -> (i32, i32) {
     let place = |v: f64| libm::floor(v / CELL_M) as i32;
     (place(position.x), place(position.y))
 }
+
+#[cfg(test)]
+mod tests;

@@ -15,7 +15,9 @@
 //!
 //! Everything is a function of what the host decoded, sensed and carries as a map; nothing else reaches it.
 
+mod hearsay;
 pub mod need;
+mod outlook;
 pub mod scene;
 #[cfg(feature = "snapshot")]
 pub mod snapshot;
@@ -29,7 +31,7 @@ use core::fmt;
 use covey_parameters::{OutOfRange, choices, parameters};
 
 use crate::admission::{Admission, Binding};
-use crate::grid::{Cell, Position, Tile};
+use crate::grid::{Position, Tile};
 use crate::ids::{AgentId, ObjectId};
 use crate::map::RoadMap;
 use crate::messages::Content;
@@ -39,12 +41,12 @@ use crate::sorted::SortedMap;
 use crate::time::{Duration, Instant};
 
 use associate::{Accuracy, Identities};
+use hearsay::Hearsay;
 use need::{Course, Needs};
+use outlook::{Outlook, Targets};
 use scene::{Body, NOMINAL, Scene};
 use select::{DemandCandidate, DemandListener, DemandProblem, Need, Object, Pick, Selection};
 
-/// Chance that a receiver of this broadcast has followed the host so far that silence about an object tells it something.
-const FOLLOWS: f64 = 0.8;
 /// Chance that somebody still sees what it just reported.
 const STILL_SEES: f64 = 0.97;
 /// Weight of one more report in the mean of how much longer reports are than foreseen.
@@ -276,26 +278,34 @@ impl Demand {
             .chain(after.iter().map(body));
         // What matters to a member at the edge of the footprint may lie beyond it.
         let radius = view.parameters.footprint_m + self.options.sensor_range_m;
-        self.scene
-            .rebuild(own.state.position, radius, bodies, view.map, |body| {
-                course.reach_m(body.speed) + body.size.length
-            });
+        let reach = |body: &Body| course.reach_m(body.speed) + body.size.length;
+        let centre = own.state.position;
+        // Stations beside the road are no objects, but they may report.
+        let stations = view
+            .scope
+            .iter()
+            .filter(|member| member.id != view.host && !member.state.size.is_body());
+        let stations = stations.map(|member| (Body::station(member.id.into(), member.state), 0.0));
+        let mut all: Vec<(Body, f64)> = stations.collect();
+        if all.is_empty() {
+            self.scene.rebuild(centre, radius, bodies, view.map, reach);
+        } else {
+            all.extend(bodies);
+            all.sort_by_key(|(body, _)| body.id);
+            self.scene.rebuild(centre, radius, all, view.map, reach);
+        }
     }
 
-    /// Who needs what, who could tell it, and what that costs.
-    fn pose(&mut self, view: &View<'_>) -> DemandProblem {
-        self.build_scene(view);
+    /// Who needs what, who could tell it, and what that costs; and the numbers of needed objects by body. Candidates have the
+    /// views of objects that are reported unasked: others matter only where a candidate is picked.
+    fn pose(&mut self, view: &View<'_>) -> (DemandProblem, Vec<u32>) {
         let parameters = view.parameters;
         let (scene, options) = (&self.scene, &self.options);
         // What needs leave of it is for views, and what those leave for the choice.
         let work = parameters.guard.work;
         scene.allow(work / 2);
         let (members, listeners) = self.listeners(view);
-        let digests = Digests::new(view, scene, options.views);
-        let sight = |from: u32, to: u32| match options.views {
-            Views::SightLines => scene.sees(from, to, options.walls(view.map)),
-            Views::Digests => digests.mark(from, to),
-        };
+        let outlook = Outlook::new(view, scene, options);
         let range = options.sensor_range_m;
         let within = |a: u32, b: u32| {
             let (a, b) = (&scene.bodies()[a as usize], &scene.bodies()[b as usize]);
@@ -307,8 +317,8 @@ impl Demand {
             &options.course,
             parameters,
             &members,
-            |_| true,
-            |i, o| match within(i, o) && sight(i, o) {
+            |object| scene.bodies()[object as usize].is_object(),
+            |i, o| match within(i, o) && outlook.sees(i, o) {
                 true => trust,
                 false => 0.0,
             },
@@ -317,9 +327,8 @@ impl Demand {
         let hearsay = Hearsay::new(view, scene, &self.listed);
         let (wanted, objects) = self.wanted_objects(view);
         let needs = self.weighed_needs(view, &hearsay, &members, &wanted);
-        let candidates = self.offers(view, &members, &wanted, &sight);
         let withdrawn = withdrawn(view, hearsay.host) as f64;
-        DemandProblem {
+        let mut problem = DemandProblem {
             budget_bytes: self.budget(view),
             base_bytes: parameters.message_bytes + parameters.withdrawn_bytes * withdrawn,
             report_bytes: parameters.report_bytes(0.0) + parameters.contributor_bytes,
@@ -333,7 +342,50 @@ impl Demand {
             listeners,
             objects,
             needs,
-            candidates,
+            candidates: Vec::new(),
+        };
+        let content = problem.content();
+        let unasked = Targets::new(scene, &wanted, |number| content[number as usize]);
+        problem.candidates = self.offers(view, &members, &unasked, &outlook);
+        (problem, wanted)
+    }
+
+    /// Chooses, and looks at what else those see who are picked.
+    fn choose(&self, view: &View<'_>, problem: &DemandProblem, wanted: &[u32]) -> Selection {
+        let (scene, objects) = (&self.scene, &problem.objects);
+        let outlook = Outlook::new(view, scene, &self.options);
+        let beaconing = Targets::new(scene, wanted, |number| !objects[number as usize].silent);
+        let look = |candidate: u32, views: &mut Vec<(u32, f64)>, work: &mut u32| {
+            let id = problem.candidates[candidate as usize].id;
+            if let Some(body) = scene.find(id.into()) {
+                scene.allow(*work);
+                *views = self.foreseen_views(view, body, &beaconing, &outlook);
+                *work = scene.left().unwrap_or(0);
+            }
+        };
+        match &self.random {
+            None => {
+                let left = self.scene.left().unwrap_or(0);
+                let work = left + view.parameters.guard.work / 4;
+                Selection::choose_looking(problem, work, look)
+            }
+            Some(draw) => {
+                let rank = |agent| draw.draw(view.host, agent, view.now);
+                Selection::choose_at_random_looking(problem, rank, look)
+            }
+        }
+    }
+
+    /// Gives candidates the views that the choice had no use for, for whoever looks on.
+    fn complete(&self, view: &View<'_>, problem: &mut DemandProblem, wanted: &[u32]) {
+        let scene = &self.scene;
+        scene.allow(u32::MAX);
+        let outlook = Outlook::new(view, scene, &self.options);
+        let all = Targets::new(scene, wanted, |_| true);
+        for candidate in &mut problem.candidates {
+            if let Some(body) = scene.find(candidate.id.into()) {
+                candidate.views = self.foreseen_views(view, body, &all, &outlook);
+            }
         }
     }
 
@@ -403,30 +455,30 @@ impl Demand {
                 );
             }
             let cycle = parameters.cycle_s;
+            let missed = hearsay.missed(view, pair.object, place, pair.deadline_s, cycle);
+            let [now, next] = missed.map(|missed| lacking * missed);
             needs.push(Need {
                 listener: number as u32,
                 object: wanted[pair.object as usize],
-                now: lacking * hearsay.missed(view, pair.object, place, pair.deadline_s, 0.0),
-                next: lacking * hearsay.missed(view, pair.object, place, pair.deadline_s, cycle),
+                now,
+                next,
             });
         }
         needs.sort_unstable_by_key(|need| (need.object, need.listener));
         needs
     }
 
-    /// What each candidate would report, and how likely it learns that it should. `wanted` has the numbers of needed objects
-    /// by body.
+    /// What each candidate would report of `targets`, and how likely it learns that it should.
     fn offers(
         &self,
         view: &View<'_>,
         members: &[u32],
-        wanted: &[u32],
-        sight: &impl Fn(u32, u32) -> bool,
+        targets: &Targets,
+        outlook: &Outlook<'_>,
     ) -> Vec<DemandCandidate> {
         let (scene, options) = (&self.scene, &self.options);
         let host = scene.find(view.host.into());
         let mut candidates = Vec::with_capacity(members.len());
-        let mut near = Vec::new();
         for &member in members.iter().filter(|&&m| Some(m) != host) {
             if scene.is_spent() {
                 break;
@@ -438,7 +490,7 @@ impl Demand {
             if options.candidates_in_tile_only && !in_tile {
                 continue;
             }
-            let views = self.foreseen_views(view, member, wanted, &mut near, sight);
+            let views = self.foreseen_views(view, member, targets, outlook);
             let heard = host.map_or(1.0, |host| {
                 let host = scene.bodies()[host as usize].position;
                 view.links.between(host, body.position)
@@ -469,15 +521,14 @@ impl Demand {
         candidates
     }
 
-    /// The needed objects that a candidate sees, by number, and how likely: by its last report while that is fresh, by `sight`
-    /// after that. `near` is room to use again.
+    /// Of `targets` those that a candidate sees, by number, and how likely: by its last report while that is fresh, by sight
+    /// after that.
     fn foreseen_views(
         &self,
         view: &View<'_>,
         member: u32,
-        wanted: &[u32],
-        near: &mut Vec<u32>,
-        sight: &impl Fn(u32, u32) -> bool,
+        targets: &Targets,
+        outlook: &Outlook<'_>,
     ) -> Vec<(u32, f64)> {
         let (scene, options) = (&self.scene, &self.options);
         let body = &scene.bodies()[member as usize];
@@ -491,30 +542,19 @@ impl Demand {
             let span = (options.report_stale_s - options.report_fresh_s).max(1e-9);
             ((options.report_stale_s - age) / span).clamp(0.0, 1.0)
         });
-        let (p, range) = (body.position, options.sensor_range_m);
-        near.clear();
-        scene.in_box(
-            Position::new(p.x - range, p.y - range),
-            Position::new(p.x + range, p.y + range),
-            near,
-        );
-        scene.spend(near.len());
+        let range = options.sensor_range_m;
         let mut views = Vec::new();
-        // Bodies ascend, and so do the numbers of those that are needed.
-        for &object in near.iter() {
-            let number = wanted[object as usize];
-            if number == u32::MAX {
-                continue;
+        targets.each_around(scene, body.position, range, |object, number| {
+            if object == member {
+                return;
             }
             let other = &scene.bodies()[object as usize];
-            if object == member || other.position.distance(p) > range {
-                continue;
-            }
             let reported = report.is_some_and(|r| r.objects.binary_search(&other.id).is_ok());
             let chance = if freshness >= 1.0 && reported {
                 STILL_SEES
             } else {
-                let drawn = options.course.sight_trust * f64::from(u8::from(sight(member, object)));
+                let seen = outlook.sees(member, object);
+                let drawn = options.course.sight_trust * f64::from(u8::from(seen));
                 let told = if reported {
                     STILL_SEES
                 } else {
@@ -525,7 +565,7 @@ impl Demand {
             if chance > 0.05 {
                 views.push((number, chance));
             }
-        }
+        });
         views
     }
 
@@ -591,16 +631,12 @@ impl Demand {
 impl Policy for Demand {
     fn plan(&mut self, view: &View<'_>, _: &mut Admission) -> Plan {
         self.compare(view);
-        let problem = self.pose(view);
-        let chosen = match &self.random {
-            None => {
-                let left = self.scene.left().unwrap_or(0);
-                Selection::choose_within(&problem, left + view.parameters.guard.work / 4)
-            }
-            Some(draw) => {
-                Selection::choose_at_random(&problem, |agent| draw.draw(view.host, agent, view.now))
-            }
-        };
+        self.build_scene(view);
+        let (mut problem, wanted) = self.pose(view);
+        let chosen = self.choose(view, &problem, &wanted);
+        if view.watched {
+            self.complete(view, &mut problem, &wanted);
+        }
         let (picked, binding) = Self::wanted(&problem, &chosen);
         self.remember(view, &problem, &chosen);
         let ids = |numbers: Vec<u32>| -> Vec<ObjectId> {
@@ -668,120 +704,5 @@ fn repeat_bytes(view: &View<'_>, id: ObjectId) -> Option<f64> {
         Listing::Unchanged => None,
         // It would be withdrawn otherwise.
         Listing::Changed => Some((parameters.object_bytes - parameters.withdrawn_bytes).max(0.0)),
-    }
-}
-
-/// What was said of each object of late, and by whom: decoded reports, and the host's own broadcasts.
-struct Hearsay {
-    host: Position,
-    /// By object: where it was said, when it was sensed, how likely a listener in range makes use of it.
-    said: Vec<(u32, Position, Instant, f64)>,
-    offsets: Vec<u32>,
-}
-
-impl Hearsay {
-    fn new(view: &View<'_>, scene: &Scene, listed: &SortedMap<ObjectId, Instant>) -> Self {
-        let host = match scene.find(view.host.into()) {
-            Some(host) => scene.bodies()[host as usize].position,
-            None => Position::default(),
-        };
-        let mut said = Vec::new();
-        for report in view.reports {
-            let Some(sender) = scene.find(report.sender.into()) else {
-                continue;
-            };
-            let from = scene.bodies()[sender as usize].position;
-            for &object in report.objects {
-                if let Some(object) = scene.find(object) {
-                    said.push((object, from, report.sensed_at, 1.0));
-                }
-            }
-        }
-        for (object, &sensed_at) in listed.iter() {
-            if let Some(object) = scene.find(object) {
-                said.push((object, host, sensed_at, 1.0));
-            }
-        }
-        if !view.refresh {
-            for known in view.known {
-                if known.listing == Listing::Unchanged
-                    && let Some(object) = scene.find(known.state.id)
-                {
-                    said.push((object, host, known.state.sensed_at, FOLLOWS));
-                }
-            }
-        }
-        said.sort_by_key(|&(object, ..)| object);
-        let offsets = (0..=scene.bodies().len() as u32)
-            .map(|object| said.partition_point(|&(o, ..)| o < object) as u32)
-            .collect();
-        Self {
-            host,
-            said,
-            offsets,
-        }
-    }
-
-    /// Chance that a listener at `place` got none of what was said of `object` and is still within its deadline `ahead_s`
-    /// seconds from now.
-    fn missed(
-        &self,
-        view: &View<'_>,
-        object: u32,
-        place: Position,
-        deadline_s: f64,
-        ahead_s: f64,
-    ) -> f64 {
-        let object = object as usize;
-        let range = self.offsets[object] as usize..self.offsets[object + 1] as usize;
-        let mut missed = 1.0;
-        for &(_, from, sensed_at, use_of_it) in &self.said[range] {
-            if view.now.since(sensed_at).seconds() + ahead_s <= deadline_s + 1e-9 {
-                missed *= 1.0 - use_of_it * view.links.between(from, place);
-            }
-        }
-        missed
-    }
-}
-
-/// Cells that digests mark, by body of the scene.
-struct Digests<'a> {
-    cells: Vec<&'a [u32]>,
-    places: Vec<Option<u32>>,
-}
-
-impl<'a> Digests<'a> {
-    fn new(view: &View<'a>, scene: &Scene, views: Views) -> Self {
-        let mut digests = Self {
-            cells: Vec::new(),
-            places: Vec::new(),
-        };
-        if views == Views::SightLines {
-            return digests;
-        }
-        digests.cells.resize(scene.bodies().len(), &[]);
-        let candidates = view.problem.candidates.iter().map(|c| (c.id, c.cells));
-        let contributors = view.problem.contributors.iter().map(|c| (c.id, c.cells));
-        let own = core::iter::once((view.host, view.problem.host_cells));
-        for (id, cells) in candidates.chain(contributors).chain(own) {
-            if let Some(body) = scene.find(id.into()) {
-                digests.cells[body as usize] = cells;
-            }
-        }
-        let place = |body: &Body| {
-            let cell = Cell::containing(body.position, view.parameters.cell_m)?;
-            view.window.index(cell)
-        };
-        digests.places = scene.bodies().iter().map(place).collect();
-        digests
-    }
-
-    /// The digest of `from` marks the cell that `to` is in.
-    fn mark(&self, from: u32, to: u32) -> bool {
-        let cells = self.cells.get(from as usize).copied().unwrap_or_default();
-        match self.places.get(to as usize) {
-            Some(Some(place)) => cells.contains(place),
-            _ => false,
-        }
     }
 }

@@ -1,5 +1,6 @@
 //! What a participant heard of others within the soft-state time: beacons, claims to tiles, and what was said of objects.
 
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
@@ -42,7 +43,7 @@ struct Limits {
 }
 
 /// Everyone whose beacons were heard.
-type Stations = SortedMap<AgentId, Beacons>;
+type Stations = SortedMap<AgentId, Box<Beacons>>;
 
 /// Beacons of one agent.
 #[derive(Debug, Clone)]
@@ -86,7 +87,7 @@ struct Known<'a> {
 
 impl Evidence for Known<'_> {
     fn beacon(&self, agent: AgentId) -> Option<Whereabouts> {
-        self.stations.get(agent).map(Beacons::whereabouts)
+        self.stations.get(agent).map(|held| held.whereabouts())
     }
 
     fn anybody_near(&self, place: Position, radius_m: f64, host: AgentId) -> bool {
@@ -159,7 +160,7 @@ impl Ears {
             return false;
         }
         let held = self.stations.get(beacon.sender);
-        let last = held.map(Beacons::whereabouts);
+        let last = held.map(|held| held.whereabouts());
         let last = last.filter(|&(_, at)| now.since(at) <= self.soft_state);
         if !self.rules.is_beacon(self.place, last, beacon) {
             self.refusals.places += 1;
@@ -168,10 +169,12 @@ impl Ears {
         if held.is_none() && !self.make_room(beacon) {
             return false;
         }
-        let (beacons, new) = self.stations.get_or_insert_with(beacon.sender, || Beacons {
-            newest: beacon.clone(),
-            digest: None,
-            before: VecDeque::new(),
+        let (beacons, new) = self.stations.get_or_insert_with(beacon.sender, || {
+            Box::new(Beacons {
+                newest: beacon.clone(),
+                digest: None,
+                before: VecDeque::new(),
+            })
         });
         if !new && beacon.at <= beacons.newest.at {
             return true;
@@ -202,8 +205,7 @@ impl Ears {
         let names = names_to_go(names, self.limits.stations);
         self.refusals.stations += names.len().max(1) as u64;
         if !names.is_empty() {
-            self.stations
-                .retain(|id, _| names.binary_search(&id).is_err());
+            self.stations.remove_all(&names);
             return true;
         }
         let all = self.stations.iter().map(|(id, b)| (off(&b.newest), id));

@@ -101,15 +101,18 @@ impl Rules {
     }
 }
 
-/// Of names that are let go together, the longest unheard of `all`, a few at a time: whoever keeps many lets go of an eighth of what
-/// it may keep, so that room is not looked for with every new one. By ascending id.
+/// Of names that are let go together, the longest unheard of `all`, a few at a time: one of 64 that may be kept, so that room is not
+/// looked for with every new one, and no input waits for long. By ascending id.
 pub(crate) fn names_to_go(
     all: impl Iterator<Item = (Instant, AgentId)>,
     most: usize,
 ) -> Vec<AgentId> {
     let mut names: Vec<(Instant, AgentId)> = all.collect();
-    names.sort_unstable();
-    names.truncate((most / 8).max(1));
+    let few = (most / 64).max(1);
+    if names.len() > few {
+        names.select_nth_unstable(few);
+        names.truncate(few);
+    }
     let mut ids: Vec<AgentId> = names.into_iter().map(|(_, id)| id).collect();
     ids.sort_unstable();
     ids

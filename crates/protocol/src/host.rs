@@ -75,7 +75,7 @@ pub struct Host {
     now: Instant,
     term: Term,
     own: Own,
-    members: SortedMap<AgentId, Member>,
+    members: SortedMap<AgentId, Box<Member>>,
     /// Who is not asked, and until when: it was asked for long, and in vain.
     barred: SortedMap<AgentId, Instant>,
     /// What may be believed of beacons.
@@ -440,7 +440,9 @@ impl Host {
         }
         let member = self
             .members
-            .get_or_insert_near(&mut self.last_heard, beacon.sender, || Member::new(beacon));
+            .get_or_insert_near(&mut self.last_heard, beacon.sender, || {
+                Box::new(Member::new(beacon))
+            });
         let last = (&member.state, member.heard_at);
         let next = (&beacon.state, beacon.at);
         let places = (
@@ -456,6 +458,9 @@ impl Host {
         let due = member.hear(beacon, interval);
         let distance = beacon.state.position.distance(self.own.state.position);
         self.channel.links.count(distance, f64::from(due), 1.0);
+        if !beacon.state.size.is_body() {
+            return;
+        }
         if let Some(tracks) = &mut self.picture.tracks {
             let seen = tracks.announce(beacon.sender.into(), &beacon.state, beacon.at);
             seen.into_iter()
@@ -582,13 +587,17 @@ impl Host {
     fn predict(&mut self) {
         let (own, p) = (self.own.state, &self.parameters);
         let road_map = self.road_map.as_deref();
-        map::path_ahead(road_map, &own, p.cell_m, &mut self.own.path);
+        if own.size.is_body() {
+            map::path_ahead(road_map, &own, p.cell_m, &mut self.own.path);
+        }
         for (_, member) in self.members.iter_mut() {
             if member.path_of != Some(member.heard_at)
                 && member.is_within(own.position, p.footprint_m)
             {
                 member.path_of = Some(member.heard_at);
-                map::path_ahead(road_map, &member.state, p.cell_m, &mut member.path);
+                if member.state.size.is_body() {
+                    map::path_ahead(road_map, &member.state, p.cell_m, &mut member.path);
+                }
             }
         }
     }
@@ -677,6 +686,7 @@ impl Host {
             occupancy: self.channel.occupancy,
             refresh: fused.refresh_due(parameters, self.now),
             map: self.road_map.as_deref(),
+            watched: self.choice.witness.is_some(),
         };
         let plan = self.choice.ask(&view);
         let (reporters, binding) = (plan.reporters, plan.binding);

@@ -414,7 +414,7 @@ impl Labelled {
             let seen = Seen::of_agent(&heard.state, heard.at);
             (heard.id.into(), seen)
         });
-        let mut tracks = Sighted::new(options.accuracy(), stations);
+        let mut tracks = Sighted::new(options.accuracy(), observer.now, stations);
         let found = tracks.recognise(None, observer.sensed);
         let sensed: Vec<ObjectState> = (OWN_LABELS..)
             .zip(observer.sensed)
@@ -451,7 +451,7 @@ impl Labelled {
         let Some(tracks) = &mut self.tracks else {
             let others = |state: &ObjectState| state.id != observer.id.into();
             let told = all.into_iter().flat_map(|saying| saying.fresh);
-            return newest_of_each(told.filter(others).collect());
+            return newest_of_each(&told.filter(others).collect::<Vec<_>>());
         };
         let mut told: Vec<ObjectState> = Vec::new();
         let mut next = TOLD_LABELS;
@@ -467,15 +467,21 @@ impl Labelled {
                 told.push(ObjectState { id, ..*state });
             }
         }
-        newest_of_each(told)
+        newest_of_each(&told)
     }
 }
 
 /// Of each object the state that was sensed last, by ascending id; of equals the one that came first.
-fn newest_of_each(mut told: Vec<ObjectState>) -> Vec<ObjectState> {
-    told.sort_by_key(|state| (state.id, core::cmp::Reverse(state.sensed_at)));
-    told.dedup_by_key(|state| state.id);
-    told
+fn newest_of_each(told: &[ObjectState]) -> Vec<ObjectState> {
+    // States are large: what is sorted is where they are.
+    let mut order: Vec<(ObjectId, core::cmp::Reverse<Instant>, usize)> = told
+        .iter()
+        .enumerate()
+        .map(|(at, state)| (state.id, core::cmp::Reverse(state.sensed_at), at))
+        .collect();
+    order.sort_unstable();
+    order.dedup_by_key(|(id, ..)| *id);
+    order.into_iter().map(|(.., at)| told[at]).collect()
 }
 
 /// What somebody said in one message, as far as it still counts.

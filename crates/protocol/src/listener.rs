@@ -112,7 +112,7 @@ impl Listener {
                     self.learn(state, LearnedFrom::Sensing);
                 }
             }
-            Input::Beacon(beacon) => {
+            Input::Beacon(beacon) if beacon.state.size.is_body() => {
                 self.learn(&ObjectState::of_sender(beacon), LearnedFrom::Beacon);
             }
             Input::Report(report) => {

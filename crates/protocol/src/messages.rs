@@ -18,6 +18,25 @@ pub struct Size {
     pub height: f64,
 }
 
+impl Size {
+    /// That of a station beside the road with its antenna so high: it has no body that anybody could meet.
+    #[must_use]
+    pub const fn roadside(height: f64) -> Self {
+        Self {
+            length: -1.0,
+            width: -1.0,
+            height,
+        }
+    }
+
+    /// It is that of a body on the road; a size of 0 is one that is not known.
+    #[must_use]
+    pub fn is_body(&self) -> bool {
+        // Not-a-number is a body, too: a wrong size makes nobody vanish.
+        !(self.length < 0.0 && self.width < 0.0)
+    }
+}
+
 /// Where an agent is and how it moves.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct AgentState {

@@ -197,8 +197,9 @@ parameters! {
         unconfirmed: u32 = 192, unit "objects", range at_least(0.0).at_most(1_000_000.0), source "design";
         /// Objects in a broadcast, the nearest first.
         listed: u32 = 360, unit "objects", range at_least(1.0).at_most(1_000_000.0), source "design: as many stations as eight CPMs hold";
-        /// Reports in a row without an object, or lost though beacons come, after which a contributor is not asked for `wary_s`.
-        empty_reports: u32 = 32, unit "cycles", range at_least(1.0).at_most(32.0), source "design: 6.4 s";
+        /// Reports in a row without an object, or lost though beacons come, after which a contributor is not asked for `wary_s`; after
+        /// more, where by its beacons bad luck can be the reason.
+        empty_reports: u32 = 32, unit "cycles", range at_least(1.0).at_most(1_000_000.0), source "design: 6.4 s";
         /// Objects that only one contributor tells of although others look there and see nothing, beyond which it is believed as if
         /// it had not been asked; forgotten by a half in 2 s.
         contradicted: f64 = 40.0, unit "objects", range above(0.0), source "design";

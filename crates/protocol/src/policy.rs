@@ -56,6 +56,8 @@ pub struct View<'a> {
     pub refresh: bool,
     /// The map, where the host carries one.
     pub map: Option<&'a dyn RoadMap>,
+    /// Somebody looks on and wants the whole [explanation](Policy::explanation); it must not change the plan.
+    pub watched: bool,
 }
 
 /// Everything that the host knows of an object.
@@ -252,7 +254,8 @@ pub trait Policy: Send {
         Hints::ALL
     }
 
-    /// What the last plan was chosen from, and why, for those who want to know.
+    /// What the last plan was chosen from, and why, for those who want to know. What the choice had no use for may be left out
+    /// of it, unless the [view](View::watched) said that somebody looks on.
     fn explanation(&self) -> Option<Explanation<'_>> {
         None
     }

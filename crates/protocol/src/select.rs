@@ -150,6 +150,8 @@ struct Table {
     effects: Vec<(u32, f64)>,
     /// What is still uncovered, need by need.
     left: Vec<f64>,
+    /// Where the needs of each object begin, and the end of the last.
+    begins: Vec<usize>,
 }
 
 impl Table {
@@ -161,6 +163,7 @@ impl Table {
             items: Vec::with_capacity(problem.candidates.len() + problem.objects.len()),
             effects: Vec::new(),
             left,
+            begins: problem.begins(),
         };
         let content = problem.content();
         for (k, candidate) in (0u32..).zip(&problem.candidates) {
@@ -188,7 +191,7 @@ impl Table {
                 continue;
             };
             let begin = table.effects.len();
-            for at in problem.needs_of(k) {
+            for at in table.needs_of(k) {
                 let listener = &problem.listeners[problem.needs[at].listener as usize];
                 let chance = problem.links.between(problem.host, listener.position);
                 table.effects.push((at as u32, chance));
@@ -212,7 +215,7 @@ impl Table {
         object: u32,
         chance: f64,
     ) {
-        for at in problem.needs_of(object) {
+        for at in self.needs_of(object) {
             let listener = &problem.listeners[problem.needs[at].listener as usize];
             // Nobody tells itself anything.
             if listener.id != candidate.id {
@@ -221,6 +224,11 @@ impl Table {
                 self.effects.push(((count + at) as u32, effect));
             }
         }
+    }
+
+    /// Where the needs of an object lie among all.
+    fn needs_of(&self, object: u32) -> core::ops::Range<usize> {
+        self.begins[object as usize]..self.begins[object as usize + 1]
     }
 
     fn gain(&self, item: &Item) -> f64 {
@@ -265,15 +273,26 @@ impl PartialOrd for Queued {
 }
 
 impl DemandProblem {
-    /// Where the needs of an object lie in `needs`.
-    fn needs_of(&self, object: u32) -> core::ops::Range<usize> {
-        let begin = self.needs.partition_point(|need| need.object < object);
-        let length = self.needs[begin..].partition_point(|need| need.object == object);
-        begin..begin + length
+    /// Where the needs of each object begin in `needs`, and the end of the last.
+    fn begins(&self) -> Vec<usize> {
+        let mut begins = alloc::vec![0; self.objects.len() + 1];
+        for need in &self.needs {
+            begins[need.object as usize + 1] += 1;
+        }
+        for at in 1..begins.len() {
+            begins[at] += begins[at - 1];
+        }
+        begins
     }
 
-    /// Whether contributors that see an object are taken to report it without being asked for it.
-    fn content(&self) -> Vec<bool> {
+    /// Appends the views of a candidate of objects that beacon.
+    fn told_views(&self, candidate: u32, views: &mut Vec<(u32, f64)>) {
+        let all = self.candidates[candidate as usize].views.iter();
+        views.extend(all.filter(|(object, _)| !self.objects[*object as usize].silent));
+    }
+
+    /// Whether contributors that see an object are taken to report it without being asked for it, by its number.
+    pub(crate) fn content(&self) -> Vec<bool> {
         let mut wanted = alloc::vec![0.0; self.objects.len()];
         for need in &self.needs {
             wanted[need.object as usize] += need.next;
@@ -304,7 +323,20 @@ impl Selection {
 
     /// The same in so many steps of work; it goes with what was picked until then.
     #[must_use]
-    pub fn choose_within(problem: &DemandProblem, mut work: u32) -> Self {
+    pub fn choose_within(problem: &DemandProblem, work: u32) -> Self {
+        Self::choose_looking(problem, work, |candidate, views, _| {
+            problem.told_views(candidate, views);
+        })
+    }
+
+    /// The same where candidates have only the views of objects that are [reported unasked](DemandProblem::content). `look`
+    /// appends those of objects that beacon, by the number of the candidate: only those of who is picked are asked for. It
+    /// takes its steps of work off what it is given.
+    pub(crate) fn choose_looking(
+        problem: &DemandProblem,
+        mut work: u32,
+        look: impl FnMut(u32, &mut Vec<(u32, f64)>, &mut u32),
+    ) -> Self {
         let work = &mut work;
         let mut table = Table::new(problem, work);
         let mut chosen = Self {
@@ -352,7 +384,7 @@ impl Selection {
             chosen.push(item.pick, best.gain, item.bytes);
             table.take(item.effects.clone());
         }
-        chosen.request(problem, &mut table, last_ratio, work);
+        chosen.request(problem, &mut table, last_ratio, work, look);
         chosen.close(problem, &table);
         chosen
     }
@@ -361,7 +393,18 @@ impl Selection {
     /// its reports took; what the broadcast repeats stays.
     #[must_use]
     pub fn choose_at_random(problem: &DemandProblem, rank: impl Fn(AgentId) -> u64) -> Self {
-        let planned = Self::choose(problem);
+        Self::choose_at_random_looking(problem, rank, |candidate, views, _| {
+            problem.told_views(candidate, views);
+        })
+    }
+
+    /// The same, looking as [`choose_looking`](Self::choose_looking) does.
+    pub(crate) fn choose_at_random_looking(
+        problem: &DemandProblem,
+        rank: impl Fn(AgentId) -> u64,
+        mut look: impl FnMut(u32, &mut Vec<(u32, f64)>, &mut u32),
+    ) -> Self {
+        let planned = Self::choose_looking(problem, u32::MAX, &mut look);
         let mut endless = u32::MAX;
         let work = &mut endless;
         let mut table = Table::new(problem, work);
@@ -390,7 +433,7 @@ impl Selection {
                 chosen.take(&mut table, Pick::Report(k));
             }
         }
-        chosen.request(problem, &mut table, 0.0, work);
+        chosen.request(problem, &mut table, 0.0, work, look);
         chosen.close(problem, &table);
         chosen
     }
@@ -416,6 +459,7 @@ impl Selection {
         table: &mut Table,
         last_ratio: f64,
         work: &mut u32,
+        mut look: impl FnMut(u32, &mut Vec<(u32, f64)>, &mut u32),
     ) {
         let Some(factor) = problem.request_factor else {
             return;
@@ -432,12 +476,14 @@ impl Selection {
         reporters.sort_unstable();
         // Who sees what that beacons, by object, then reporter.
         let mut views: Vec<(u32, u32, f64)> = Vec::new();
+        let mut seen = Vec::new();
         for &reporter in &reporters {
-            for &(object, chance) in &problem.candidates[reporter as usize].views {
-                if !problem.objects[object as usize].silent {
-                    views.push((object, reporter, chance));
-                }
-            }
+            seen.clear();
+            look(reporter, &mut seen, work);
+            views.extend(
+                seen.iter()
+                    .map(|&(object, chance)| (object, reporter, chance)),
+            );
         }
         views.sort_by_key(|&(object, reporter, _)| (object, reporter));
         let mut offers = Vec::new();
@@ -451,13 +497,13 @@ impl Selection {
                 table.add_report(problem, count, candidate, k, chance);
             }
             let effects = begin..table.effects.len();
-            spend(work, effects.len() * (1 + problem.needs_of(k).len() / 4));
+            spend(work, effects.len() * (1 + table.needs_of(k).len() / 4));
             if *work == 0 {
                 break;
             }
             // One need may be fulfilled by several reporters: what is left is the product.
             let mut gain = 0.0;
-            for at in problem.needs_of(k) {
+            for at in table.needs_of(k) {
                 let need = (count + at) as u32;
                 let of_need = table.effects[effects.clone()]
                     .iter()
@@ -520,5 +566,111 @@ impl Selection {
         let mut numbers: Vec<u32> = self.picks.iter().filter_map(|p| of(p.pick)).collect();
         numbers.sort_unstable();
         numbers
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unit(key: u64) -> f64 {
+        (AgentId(key).mixed() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// A problem of forty objects and thirty candidates, all made from `seed`.
+    fn problem(seed: u64, request_factor: Option<f64>) -> DemandProblem {
+        let unit = |k: u64| unit(seed << 32 | k);
+        let place = |k: u64| Position::new(400.0 * unit(k), 20.0 * unit(k + 1_000));
+        let listeners: Vec<DemandListener> = (0..30)
+            .map(|k| DemandListener {
+                id: AgentId(k),
+                position: place(k),
+            })
+            .collect();
+        let needs = (0..40 * 30)
+            .filter(|&k| unit(k + 2_000) < 0.1)
+            .map(|k| Need {
+                listener: (k % 30) as u32,
+                object: (k / 30) as u32,
+                now: unit(k + 4_000),
+                next: unit(k + 6_000),
+            });
+        let views = |candidate: u64| {
+            (0..40)
+                .filter(|&o| unit(40 * candidate + o + 10_000) < 0.4)
+                .map(|o| (o as u32, unit(40 * candidate + o + 12_000)))
+                .collect()
+        };
+        DemandProblem {
+            budget_bytes: 500.0 + 4_000.0 * unit(9_001),
+            base_bytes: 121.0,
+            report_bytes: 160.0,
+            object_bytes: 35.0,
+            requested_bytes: 3.0,
+            threshold: 0.5 + unit(9_002),
+            least_gain: 0.1,
+            request_factor,
+            host: Position::new(200.0, 10.0),
+            links: LinkQuality::fixed(&[0.95, 0.8, 0.6, 0.3]),
+            needs: needs.collect(),
+            objects: (0..40)
+                .map(|k| Object {
+                    id: ObjectId(k),
+                    silent: k % 3 == 0,
+                    repeat_bytes: (k % 4 > 0).then_some(35.0),
+                })
+                .collect(),
+            candidates: (0..30)
+                .map(|k| DemandCandidate {
+                    id: AgentId(k),
+                    position: listeners[k as usize].position,
+                    command: 0.5 + 0.5 * unit(k + 9_100),
+                    bonus: 0.2 * unit(k + 9_200),
+                    extra_bytes: 20.0 * unit(k + 9_300),
+                    views: views(k),
+                })
+                .collect(),
+            listeners,
+        }
+    }
+
+    #[test]
+    fn views_that_the_choice_has_no_use_for_change_nothing() {
+        let mut requests = 0;
+        for seed in 0..60 {
+            let factor = [None, Some(0.0), Some(1.0)][seed as usize % 3];
+            let whole = problem(seed, factor);
+            let content = whole.content();
+            let mut short = whole.clone();
+            for candidate in &mut short.candidates {
+                candidate.views.retain(|&(o, _)| content[o as usize]);
+            }
+            assert_ne!(short, whole);
+            let mut asked = Vec::new();
+            let chosen = Selection::choose_looking(&short, u32::MAX, |candidate, views, _| {
+                asked.push(candidate);
+                whole.told_views(candidate, views);
+            });
+            assert_eq!(chosen, Selection::choose(&whole), "{seed}");
+            if factor.is_some() {
+                assert_eq!(
+                    asked,
+                    chosen.reports(),
+                    "only those who are picked are looked at"
+                );
+            }
+            requests += chosen.requests().len();
+            let rank = |agent: AgentId| AgentId(agent.0 ^ seed).mixed();
+            let at_random =
+                Selection::choose_at_random_looking(&short, rank, |candidate, views, _| {
+                    whole.told_views(candidate, views);
+                });
+            assert_eq!(
+                at_random,
+                Selection::choose_at_random(&whole, rank),
+                "{seed}"
+            );
+        }
+        assert!(requests > 20, "{requests}");
     }
 }

@@ -3,7 +3,8 @@
 use alloc::vec::Vec;
 
 /// Keys and values by ascending key. Look-ups are binary searches over the keys alone, which lie close together however large
-/// the values are; insertions shift. Tables here hold some hundred rows.
+/// the values are; insertions shift. Tables here hold some hundred rows; where they may hold thousands of large ones, values are
+/// boxes, so that little is shifted.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SortedMap<K, V> {
     keys: Vec<K>,
@@ -141,6 +142,15 @@ impl<K: Ord + Copy, V> SortedMap<K, V> {
         self.keys.truncate(kept);
     }
 
+    /// Removes the rows of `gone`, which ascend.
+    pub(crate) fn remove_all(&mut self, gone: &[K]) {
+        let mut passed = 0;
+        self.retain(|key, _| {
+            passed += gone[passed..].iter().take_while(|&&id| id < key).count();
+            gone.get(passed) != Some(&key)
+        });
+    }
+
     pub(crate) fn clear(&mut self) {
         self.keys.clear();
         self.values.clear();
@@ -179,6 +189,12 @@ mod tests {
         assert_eq!(map.get_or_insert_with(4, || 7), (&mut 7, true));
         assert_eq!(map.len(), 3);
         map.retain(|key, _| key != 4);
+        let mut others = map.clone();
+        others.insert(7, 70);
+        others.remove_all(&[0, 1, 4, 7, 8]);
+        assert_eq!(others.iter().collect::<Vec<_>>(), vec![(5, &50)]);
+        others.remove_all(&[]);
+        assert_eq!(others.len(), 1);
         assert_eq!(map.iter().collect::<Vec<_>>(), vec![(1, &10), (5, &50)]);
         assert_eq!(map.get(4), None);
         assert_eq!(map.insert(9, 90), None);

@@ -320,6 +320,7 @@ impl Road {
             begin: &self.begin,
             receivers: &self.receivers,
             power_mw: &self.power_mw,
+            beside_far_mw: &self.power_mw,
             links: &self.links,
             ids: &self.ids,
             far: None,

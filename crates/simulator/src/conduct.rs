@@ -1,8 +1,8 @@
 //! Participants that do not play by the rules.
 //!
 //! A share of the participants misbehaves, drawn by address, whatever the arm. Some lie when they may be asked, some when they are
-//! in office; on the road they do as everyone does. Sender-side arms ask nobody and see no difference, nor does the omniscient
-//! yardstick.
+//! in office, some in all that they say; on the road they do as everyone does. Sender-side arms ask nobody: they see no more of it
+//! than that nobody hears the beacons of a liar far off or ahead of time, and the omniscient yardstick not even that.
 
 use covey_draws::{Draws, Purpose};
 use covey_parameters::{choices, choices_by_name, parameters};
@@ -40,15 +40,72 @@ choices! {
         HighPrice = "high-price",
         /// In office it says that it has been there for 49 days, so that no other host stays beside it.
         LongTenure = "long-tenure",
+        /// In office it says nothing, and goes on to beacon.
+        SilentHost = "silent-host",
+        /// In office it says its first broadcast again and again.
+        Replay = "replay",
+        /// Its messages tell that it is at the centre of its tile, where hosts are sought; it takes no office for that.
+        AtCentre = "at-centre",
+        /// Its messages tell a place 150 m from where it is, always in the same direction.
+        Elsewhere = "elsewhere",
+        /// Its messages tell a place that is twice as far off as anybody is heard: nobody believes them.
+        FarOff = "far-off",
+        /// Its messages are from four times as far ahead as is let pass: nobody believes them.
+        ClockAhead = "clock-ahead",
+        /// Its messages are so old by their own word that they count for 0.1 s.
+        ClockBehind = "clock-behind",
     }
 }
 choices_by_name!(Misbehaviour);
+
+/// What is wrong with all that a vehicle says of itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lie {
+    /// It says it is at the centre of its tile.
+    Centre,
+    /// It says it is near by, and is not there.
+    Elsewhere,
+    /// It says it is out of reach.
+    FarOff,
+    /// Its clock is ahead.
+    Ahead,
+    /// Its clock is behind.
+    Behind,
+}
+
+impl Misbehaviour {
+    /// What is wrong with all that such a vehicle says of itself, if anything.
+    pub(crate) fn lie(self) -> Option<Lie> {
+        match self {
+            Self::AtCentre => Some(Lie::Centre),
+            Self::Elsewhere => Some(Lie::Elsewhere),
+            Self::FarOff => Some(Lie::FarOff),
+            Self::ClockAhead => Some(Lie::Ahead),
+            Self::ClockBehind => Some(Lie::Behind),
+            Self::ClaimViews
+            | Self::Silent
+            | Self::Ghosts
+            | Self::ServeNobody
+            | Self::AskEverybody
+            | Self::HighPrice
+            | Self::LongTenure
+            | Self::SilentHost
+            | Self::Replay => None,
+        }
+    }
+}
 
 impl Conduct {
     /// Vehicle `id` misbehaves, if it participates.
     pub(crate) fn misbehaves(&self, seed: u64, id: u32) -> bool {
         self.misbehaving > 0.0
             && Draws::new(seed, Purpose::Conduct, 0, 0).at(id, 0).uniform() < self.misbehaving
+    }
+
+    /// In which direction vehicle `id` lies of its place, in radians.
+    pub(crate) fn bearing(&self, seed: u64, id: u32) -> f64 {
+        let turn = Draws::new(seed, Purpose::Conduct, 0, 0).at(id, 1);
+        core::f64::consts::TAU * turn.uniform()
     }
 }
 

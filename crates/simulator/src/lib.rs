@@ -25,6 +25,7 @@ pub mod readings;
 mod run;
 pub mod scenario;
 mod stack;
+pub mod stations;
 #[cfg(test)]
 #[path = "../tests/support/mod.rs"]
 mod support;

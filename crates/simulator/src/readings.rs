@@ -51,6 +51,14 @@ choices! {
 }
 
 impl Sensing {
+    /// How high sensors sit.
+    pub(crate) fn height(&self) -> SensorHeight {
+        match self.above_ground_m {
+            Some(height) => SensorHeight::AboveGround(height),
+            None => SensorHeight::AboveRoof(self.above_roof_m),
+        }
+    }
+
     /// The options of sight, with links as far as the channel reaches.
     #[must_use]
     pub fn options(&self, channel: &ChannelParameters) -> SightOptions {
@@ -65,10 +73,7 @@ impl Sensing {
         };
         SightOptions {
             range: self.range_m,
-            sensor: match self.above_ground_m {
-                Some(height) => SensorHeight::AboveGround(height),
-                None => SensorHeight::AboveRoof(self.above_roof_m),
-            },
+            sensor: self.height(),
             object_rule: match self.object {
                 ObjectPoints::Centre => ObjectRule::Centre,
                 ObjectPoints::AnyCorner => ObjectRule::AnyCorner,

@@ -41,10 +41,11 @@ use thiserror::Error;
 use toml::de::DeTable;
 
 use crate::calibrated::Calibrated;
-use crate::classes::Classes;
+use crate::classes::{Classes, TypeRule};
 use crate::conduct::Conduct;
 use crate::errors::Errors;
 use crate::readings::{Evaluation, Senders, Sensing, SizeModel};
+use crate::stations::Station;
 
 #[cfg(test)]
 pub(crate) use estimates::estimate_encoded;
@@ -103,6 +104,12 @@ pub struct Scenario {
     /// Who is on the road, by class. Default: motor vehicles have radios, others have none.
     #[serde(default)]
     pub classes: Classes,
+    /// What differs for types of traffic, by name. Default nothing.
+    #[serde(default)]
+    pub types: Vec<TypeRule>,
+    /// Stations beside the road. Default none.
+    #[serde(default)]
+    pub stations: Vec<Station>,
     /// How participants behave. Default: by the rules.
     #[serde(default)]
     pub conduct: Conduct,
@@ -135,6 +142,8 @@ pub struct MapFiles {
     pub net: PathBuf,
     /// SUMO polygons, plain or gzipped. Default none.
     pub buildings: Vec<PathBuf>,
+    /// Files of stations beside the road: SUMO's points of interest of type `rsu`. Default none.
+    pub stations: Vec<PathBuf>,
 }
 
 /// Traffic that others made, and which part of it is taken.
@@ -169,6 +178,7 @@ impl MapFiles {
         let mut map = Self {
             net: full(&config.net),
             buildings: buildings.to_vec(),
+            stations: Vec::new(),
         };
         if buildings.is_empty() {
             let options = MapOptions::default();
@@ -254,6 +264,14 @@ pub enum ScenarioError {
         /// What there is instead, if anything.
         found: String,
     },
+    /// A file of stations has none.
+    #[error(
+        "{file}: found no station, expected points (<poi x=… y=…>) whose type begins with `rsu` or `roadside`"
+    )]
+    NoStations {
+        /// The file of points.
+        file: String,
+    },
 }
 
 impl Scenario {
@@ -276,7 +294,26 @@ impl Scenario {
             );
         }
         scenario.settle_map(file)?;
+        let files = std::mem::take(&mut scenario.map.stations);
+        for path in &files {
+            scenario.add_stations(&scenario.folder.join(path))?;
+        }
         Ok(scenario)
+    }
+
+    /// Adds the stations of a file of SUMO's points of interest.
+    ///
+    /// # Errors
+    /// The file cannot be read, or has no station.
+    pub fn add_stations(&mut self, file: &Path) -> Result<(), ScenarioError> {
+        let stations = Station::read(file)?;
+        if stations.is_empty() {
+            return Err(ScenarioError::NoStations {
+                file: file.display().to_string(),
+            });
+        }
+        self.stations.extend(stations);
+        Ok(())
     }
 
     /// Takes the net, and buildings where none are named, from the SUMO configuration, if the file leaves the map to it.
@@ -288,7 +325,11 @@ impl Scenario {
             file: file.display().to_string(),
             problem: format!("source.sumocfg: {error}"),
         })?;
-        self.map = MapFiles::of(&config, &self.map.buildings)?;
+        let stations = std::mem::take(&mut self.map.stations);
+        self.map = MapFiles {
+            stations,
+            ..MapFiles::of(&config, &self.map.buildings)?
+        };
         Ok(())
     }
 
@@ -393,6 +434,14 @@ impl Scenario {
                 let key = Key::ROOT.join("source");
                 field.check(&key.join(name), &Value::Number(value))?;
             }
+        }
+        for rule in &self.types {
+            let problem = |error: OutOfRange| error.within(&Key::ROOT.join("types"));
+            rule.outfit.validate().map_err(problem)?;
+        }
+        for station in &self.stations {
+            let problem = |error: OutOfRange| error.within(&Key::ROOT.join("stations"));
+            station.validate().map_err(problem)?;
         }
         self.sections().validate()
     }

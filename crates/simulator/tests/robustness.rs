@@ -6,17 +6,33 @@
 mod support;
 
 use covey_protocol::beacons::BeaconRule;
+use covey_protocol::messages::Message;
 use covey_protocol::parameters::ReportContent;
+use covey_protocol::{AgentId, Instant, Position, Tile};
 use covey_simulator::conduct::{Conduct, Misbehaviour};
-use covey_simulator::{Nobody, Prepared, Scenario, SeedOutcome, simulate};
+use covey_simulator::events::Senses;
+use covey_simulator::{Nobody, Observer, Outcome, Prepared, Scenario, SeedOutcome, simulate};
 use support::{Script, arms, car, empty_channel, scenario, seconds, still};
 
 fn junction(names: &[&str], change: impl FnOnce(&mut Scenario)) -> SeedOutcome {
+    play(names, &mut Nobody, change)
+}
+
+fn watched(observer: &mut dyn Observer, change: impl FnOnce(&mut Scenario)) {
+    play(&["proposed@0.4"], observer, change);
+}
+
+fn play(
+    names: &[&str],
+    observer: &mut dyn Observer,
+    change: impl FnOnce(&mut Scenario),
+) -> SeedOutcome {
     let mut scenario = scenario("toy/blind-junction");
     empty_channel(&mut scenario);
     scenario.penetration = 1.0;
     scenario.unequipped = vec![1];
     scenario.protocol.report_content = ReportContent::All;
+    scenario.evaluation.sample_one_in = 1;
     change(&mut scenario);
     let prepared = Prepared::new(&scenario).unwrap();
     let network = &prepared.map.network;
@@ -31,7 +47,7 @@ fn junction(names: &[&str], change: impl FnOnce(&mut Scenario)) -> SeedOutcome {
         &arms(names),
         1,
         &seconds(2.0, 2.0),
-        &mut Nobody,
+        observer,
     )
     .unwrap()
 }
@@ -155,6 +171,135 @@ fn lies_in_office_and_in_reports_are_told_and_bounded() {
         // There is one host, and nobody to believe it.
         assert_eq!(run(misbehaviour).deficit.missed, 0);
     }
+}
+
+/// The junction with everybody doing the same wrong.
+fn all(misbehaviour: Misbehaviour) -> Outcome {
+    let mut outcome = junction(&["proposed@0.4"], |scenario| {
+        scenario.conduct = Conduct {
+            misbehaving: 1.0,
+            misbehaviour,
+        };
+    });
+    outcome.arms.remove(0)
+}
+
+#[test]
+fn a_host_that_says_nothing_or_the_same_again_serves_nobody() {
+    let [reports, broadcasts] = [1, 2];
+    let silent = all(Misbehaviour::SilentHost);
+    assert_eq!(silent.traffic[broadcasts].messages, 0);
+    assert_eq!(silent.traffic[reports].messages, 0);
+    assert_eq!(silent.deficit.missed, 10);
+    // The first broadcast of each asked nobody yet, and counts once: that of 2, which takes office from 0 and sees the hidden car, for
+    // a second.
+    let replay = all(Misbehaviour::Replay);
+    assert!(replay.traffic[broadcasts].messages >= 10);
+    assert_eq!(replay.traffic[reports].messages, 0);
+    assert_eq!(replay.deficit.missed, 4);
+}
+
+#[test]
+fn who_is_not_believed_is_neither_known_nor_asked() {
+    let honest = junction(&["cam-only", "proposed@0.4"], |_| {});
+    let [beacons, reports] = [0, 1];
+    for misbehaviour in [Misbehaviour::FarOff, Misbehaviour::ClockAhead] {
+        let liars = all(misbehaviour);
+        // Its beacons take their room on the channel, and nobody takes them in.
+        assert_eq!(
+            liars.traffic[beacons].messages,
+            honest.arms[1].traffic[beacons].messages
+        );
+        assert_eq!(liars.traffic[reports].messages, 0, "{misbehaviour:?}");
+        assert_eq!(liars.deficit.missed, 10, "{misbehaviour:?}");
+        assert!(liars.aware[0] < honest.arms[1].aware[0], "{misbehaviour:?}");
+    }
+}
+
+#[test]
+fn what_is_said_with_a_clock_behind_is_too_old_to_be_of_use() {
+    let liars = all(Misbehaviour::ClockBehind);
+    assert_eq!(liars.deficit.missed, 10);
+    let age = |outcome: &Outcome| outcome.age.value().unwrap();
+    let honest = junction(&["proposed@0.4"], |_| {});
+    assert!(age(&liars) > age(&honest.arms[0]));
+}
+
+/// Beacons with where their senders are.
+#[derive(Default)]
+struct Beacons {
+    truth: Vec<(AgentId, Position)>,
+    /// How far off the truth each is.
+    off_m: Vec<f64>,
+    told: Vec<Position>,
+}
+
+impl Observer for Beacons {
+    fn wants_senses(&self) -> bool {
+        true
+    }
+
+    fn senses(&mut self, _: Instant, agent: AgentId, senses: &Senses<'_>) {
+        self.truth.retain(|&(id, _)| id != agent);
+        self.truth.push((agent, senses.state.position));
+    }
+
+    fn wants_messages(&self) -> bool {
+        true
+    }
+
+    fn message(&mut self, _: usize, _: Instant, _: Option<Tile>, message: &Message, _: u32) {
+        if let Message::Beacon(beacon) = message {
+            let truth = self.truth.iter().find(|(id, _)| *id == beacon.sender);
+            let (_, truth) = truth.unwrap();
+            self.off_m.push(truth.distance(beacon.state.position));
+            self.told.push(beacon.state.position);
+        }
+    }
+}
+
+#[test]
+fn liars_tell_the_centre_or_a_place_beside_the_truth() {
+    let heard = |misbehaviour| {
+        let mut beacons = Beacons::default();
+        watched(&mut beacons, |scenario| {
+            scenario.conduct = Conduct {
+                misbehaving: 1.0,
+                misbehaviour,
+            };
+        });
+        assert!(beacons.told.len() > 20);
+        beacons
+    };
+    let elsewhere = heard(Misbehaviour::Elsewhere);
+    assert!(elsewhere.off_m.iter().all(|off| (off - 150.0).abs() < 1e-6));
+    let centre = heard(Misbehaviour::AtCentre);
+    for told in &centre.told {
+        let middle = Tile::containing(*told, 500.0).unwrap().centre(500.0);
+        assert_eq!(*told, middle);
+    }
+    assert!(centre.off_m.iter().any(|&off| off > 10.0));
+    let honest = heard(Misbehaviour::Silent);
+    assert!(honest.off_m.iter().all(|&off| off == 0.0));
+}
+
+#[test]
+fn one_who_says_it_is_at_the_centre_is_waited_for() {
+    // Nobody takes office in the first second; then the nearest does, which takes each other for nearer here.
+    let hosts = |misbehaving| {
+        let outcome = junction(&["proposed@0.4"], |scenario| {
+            scenario.conduct = Conduct {
+                misbehaving,
+                misbehaviour: Misbehaviour::AtCentre,
+            };
+        });
+        outcome.cycles[0]
+            .iter()
+            .filter(|row| row.host.is_some())
+            .count()
+    };
+    assert!(hosts(1.0) < hosts(0.0), "{} and {}", hosts(1.0), hosts(0.0));
+    assert!(hosts(1.0) > 0);
 }
 
 #[test]

@@ -120,3 +120,23 @@ fn options_of_the_pool_are_in_force() {
     let most = limited.arms[0].channel_occupancy.value().unwrap();
     assert!(most <= 0.0031, "{most}");
 }
+
+#[test]
+fn a_broadcast_over_the_limit_is_not_sent() {
+    let chosen = arms(&["proposed@0.9"]);
+    let broadcasts = |congestion_control| {
+        let prepared = scheduled(|scenario| {
+            // Under the noise: all is busy, and a station may take six subchannels of 2,000 a second.
+            scenario.channel.sidelink.busy_threshold_dbm = -125.0;
+            scenario.channel.sidelink.congestion_control = congestion_control;
+        });
+        let outcome = run(&prepared, &chosen, 3, &seconds(2.0, 2.0));
+        outcome.arms[0].traffic[2]
+    };
+    let free = broadcasts(CongestionControl::Off);
+    assert!(free.delivered > 0 && free.thinned == 0, "{free:?}");
+    // Beacons alone take more than that: what hosts say is handed over, and most of it goes nowhere.
+    let limited = broadcasts(CongestionControl::Ts103574);
+    assert!(limited.messages > 0, "{limited:?}");
+    assert!(limited.thinned > limited.in_range / 2, "{limited:?}");
+}

@@ -5,6 +5,7 @@ pub mod import;
 pub mod recorded;
 pub mod recording;
 pub mod sumo;
+pub mod trajectories;
 
 pub use recording::Recording;
 
@@ -31,6 +32,11 @@ pub trait Source {
 
     /// The name by which the source's own files know a vehicle that was in a frame, where there is one.
     fn vehicle_name(&self, _id: VehicleId) -> Option<&str> {
+        None
+    }
+
+    /// The type that the source's own files give a vehicle that was in a frame, where there is one.
+    fn vehicle_type(&self, _id: VehicleId) -> Option<&str> {
         None
     }
 }

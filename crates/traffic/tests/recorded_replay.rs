@@ -165,7 +165,7 @@ fn damaged_files_are_refused() {
     text[8] = 9;
     fs::write(&path, &text).unwrap();
     let error = Recording::load(&path, &corner()).unwrap_err().to_string();
-    assert!(error.ends_with("found version 9, expected a traffic recording of version 1"));
+    assert!(error.ends_with("found version 9, expected a traffic recording of version 2"));
 }
 
 /// Two lanes in, one of them to the right only; the other straight on and to the right.

@@ -25,6 +25,7 @@ use crate::http::Answer;
 #[derive(Debug)]
 pub struct Library {
     recordings: Vec<Recording>,
+    damaged: Vec<RecordingError>,
 }
 
 #[derive(Debug)]
@@ -34,20 +35,38 @@ struct Recording {
 }
 
 impl Library {
-    /// Opens the recordings of a folder, or the one recording that `path` is.
+    /// Opens the recordings of a folder, or the one recording that `path` is. Those that cannot be read are left out
+    /// ([`Self::damaged`]) where there are others.
     ///
     /// # Errors
-    /// There is none, or one of them cannot be read.
+    /// There is none, or none of them can be read.
     pub fn open(path: &Path) -> Result<Self, RecordingError> {
         let mut recordings = Vec::new();
+        let mut damaged = Vec::new();
         for file in files_in(path)? {
             let name = file.file_stem().unwrap_or_default();
-            recordings.push(Recording {
-                name: name.to_string_lossy().into_owned(),
-                reader: Mutex::new(Reader::open(&file)?),
-            });
+            match Reader::open(&file) {
+                Ok(reader) => recordings.push(Recording {
+                    name: name.to_string_lossy().into_owned(),
+                    reader: Mutex::new(reader),
+                }),
+                Err(error) => damaged.push(error),
+            }
         }
-        Ok(Self { recordings })
+        if recordings.is_empty()
+            && let Some(error) = damaged.pop()
+        {
+            return Err(error);
+        }
+        Ok(Self {
+            recordings,
+            damaged,
+        })
+    }
+
+    /// What is wrong with the recordings that were left out.
+    pub fn damaged(&self) -> impl Iterator<Item = &RecordingError> {
+        self.damaged.iter()
     }
 
     /// Names of the recordings.

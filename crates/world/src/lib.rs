@@ -13,6 +13,7 @@ pub mod map_file;
 pub mod net_xml;
 pub mod network;
 pub mod paths;
+pub mod points;
 pub mod polygons;
 pub mod projection;
 pub mod scene;

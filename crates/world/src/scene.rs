@@ -24,11 +24,13 @@ pub enum BodyKind {
     Rail,
     /// What is no road user: ships, aircraft, containers.
     Other,
+    /// A station beside the road: it looks and speaks, hides nothing and is no object.
+    Roadside,
 }
 
 impl BodyKind {
     /// All of them, in the order of tables.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Car,
         Self::Heavy,
         Self::TwoWheeler,
@@ -36,6 +38,7 @@ impl BodyKind {
         Self::Pedestrian,
         Self::Rail,
         Self::Other,
+        Self::Roadside,
     ];
 
     /// Its name in files and tables.
@@ -49,7 +52,17 @@ impl BodyKind {
             Self::Bicycle => "bicycle",
             Self::Rail => "rail",
             Self::Other => "other",
+            Self::Roadside => "roadside",
         }
+    }
+
+    /// It is a vehicle on the road: no person, train, ship or station.
+    #[must_use]
+    pub const fn is_road_vehicle(self) -> bool {
+        matches!(
+            self,
+            Self::Car | Self::Heavy | Self::TwoWheeler | Self::Bicycle
+        )
     }
 }
 

@@ -1,5 +1,5 @@
 //! From finished output folders to what the repository shows: `results/`, figures in `docs/figures`, and the generated parts of
-//! `docs/results.md`, `docs/beyond-the-letter.md` and `README.md`.
+//! `docs/results.md`, `docs/beyond-the-letter.md`, `docs/channel.md` and `README.md`.
 //!
 //! Folders that are missing are named together with the command that makes them. A run whose folder is missing is taken from
 //! `results/`, where its summary was kept; what cannot be made from either stays as it was. Nothing is written unless everything
@@ -9,6 +9,7 @@ mod demand;
 mod density;
 pub mod markers;
 mod runs;
+mod sidelink;
 mod sweep;
 mod tiles;
 mod verdict;
@@ -29,7 +30,12 @@ const PARETO: &str = "1-deficit-over-load.svg";
 /// Where the density figure goes.
 const DENSITY_FIGURE: &str = "docs/figures/density-penetration.svg";
 /// Documents with generated parts.
-const DOCUMENTS: [&str; 3] = ["docs/results.md", "docs/beyond-the-letter.md", "README.md"];
+const DOCUMENTS: [&str; 4] = [
+    "docs/results.md",
+    "docs/beyond-the-letter.md",
+    "docs/channel.md",
+    "README.md",
+];
 
 /// An output folder and the command that makes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,6 +128,17 @@ const DEMAND_SUMO: Source = source(
     "demand-sumo",
     "SUMO",
     "cargo run --release -- sweep examples/demand-sumo.toml",
+);
+
+const SIDELINK: Source = source(
+    "sidelink",
+    "slot by slot",
+    "cargo run --release -- sweep examples/sidelink.toml",
+);
+const SIDELINK_UPER: Source = source(
+    "sidelink-uper",
+    "slot by slot, encoded sizes",
+    "cargo run --release -- sweep examples/sidelink-uper.toml",
 );
 
 /// Why results could not be made.
@@ -306,6 +323,34 @@ impl<'a> Gathered<'a> {
         Ok(())
     }
 
+    /// Arms on the channel slot by slot, beside the channel by load.
+    fn sidelink(&mut self, out: &Path) -> Result<(), ResultsError> {
+        let mut worlds = Vec::new();
+        for (source, encoded) in [(SIDELINK, false), (SIDELINK_UPER, true)] {
+            if self.sweep(out, source, &[crate::plan::VARIANT])?.is_none() {
+                continue;
+            }
+            let folder = out.join(source.name);
+            let more = sidelink::read(&folder, encoded).map_err(|source| ResultsError::Table {
+                path: folder.clone(),
+                source,
+            })?;
+            for (number, mut world) in more.into_iter().enumerate() {
+                let kept = folder.join("worlds").join((number + 1).to_string());
+                if !encoded && kept.join(SUMMARY_FILE).is_file() {
+                    let input = Input::read(&kept)?;
+                    world.findings = report::findings(&input, self.known);
+                    world.paired = input.summary.paired;
+                }
+                worlds.push(world);
+            }
+        }
+        if !worlds.is_empty() {
+            self.parts.extend(sidelink::parts(&worlds));
+        }
+        Ok(())
+    }
+
     /// The runs of a sweep, if it is there.
     fn sweep(
         &mut self,
@@ -356,6 +401,7 @@ impl<'a> Gathered<'a> {
         {
             self.part("robustness", table);
         }
+        self.sidelink(out)?;
         if self.sweep(out, DEMAND_SUMO, &[])?.is_some() {
             let read = |name: &str, table: fn(&Path) -> io::Result<String>| {
                 let path = out.join(DEMAND_SUMO.name).join(name);

@@ -45,6 +45,15 @@ fn repository(name: &str) -> Folder {
     let names = ["robustness", "demand-sumo", "demand-sumo-paired"];
     let text: String = names.iter().map(|name| part(name)).collect();
     fs::write(folder.0.join("docs/beyond-the-letter.md"), text).unwrap();
+    let names = [
+        "sidelink",
+        "sidelink-channel",
+        "sidelink-delivery",
+        "sidelink-findings",
+        "sidelink-demand",
+    ];
+    let text: String = names.iter().map(|name| part(name)).collect();
+    fs::write(folder.0.join("docs/channel.md"), text).unwrap();
     fs::write(
         folder.0.join("README.md"),
         format!("# Covey\n{}", part("pareto")),
@@ -207,6 +216,60 @@ fn fitted_profiles_stand_apart_and_say_so() {
         power.contains("| proposed@0.2 | random@0.2 | 17 | "),
         "{power}"
     );
+}
+
+/// The runs of a sweep over a pool, and what each world says in all.
+fn put_sidelink(folder: &Path) {
+    use crate::tables::rows::{run_columns, run_row};
+    use covey_simulator::{Outcome, SharedOutcome};
+
+    let mut columns = vec![("variant", Kind::Text)];
+    let runs = run_columns();
+    columns.extend(
+        runs.iter()
+            .map(|column| (column.name.as_str(), column.kind)),
+    );
+    let mut rows = Vec::new();
+    for (variant, missed) in [("base", 2), ("a pool", 30)] {
+        let mut outcome = Outcome {
+            arm: "demand@0.15".to_string(),
+            reception: vec![[10, 9]; 20],
+            ..Outcome::default()
+        };
+        outcome.deficit.relevant = 1000;
+        outcome.deficit.missed = missed;
+        let mut row = vec![variant.into()];
+        row.extend(run_row(&SharedOutcome::default(), &outcome));
+        rows.push(row);
+    }
+    put_table(&folder.join("runs.parquet"), &columns, &rows);
+    for world in ["1", "2"] {
+        put_run(&folder.join("worlds").join(world), 17);
+    }
+}
+
+#[test]
+fn the_sidelink_has_its_tables() {
+    let repository = repository("results-sidelink");
+    let out = repository.0.join("out");
+    put_sidelink(&out.join("sidelink"));
+    make(&repository.0, &out, &Arms::builtin()).unwrap();
+    let text = fs::read_to_string(repository.0.join("docs/channel.md")).unwrap();
+    let row = "| demand@0.15 | 0.20 (1) | 3.00 (1) |";
+    assert!(text.contains(row), "{text}");
+    let row = "| demand@0.15 | 90.0 / 90.0 / 90.0 / 90.0 / 90.0 |";
+    assert!(text.contains(row), "{text}");
+    // Both worlds say the same, so no finding changes.
+    let head = "| finding of the letter | by load | a pool |";
+    assert!(text.contains(head), "{text}");
+    let part = text.split("<!-- begin: sidelink-findings -->\n").nth(1);
+    let lines = part.unwrap().split("<!-- end -->").next().unwrap().lines();
+    assert_eq!(
+        lines.filter(|line| line.starts_with('|')).count(),
+        3,
+        "{text}"
+    );
+    assert!(!text.contains("not yet"), "{text}");
 }
 
 /// The tables of a sweep of one world: runs, estimates and comparisons.

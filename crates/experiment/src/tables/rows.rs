@@ -2,7 +2,7 @@
 //!
 //! In a sweep every row begins with the values that make its world.
 
-use covey_simulator::outcome::{Binding, Mean, Traffic};
+use covey_simulator::outcome::{Binding, DISTANCE_BIN_M, DISTANCE_BINS, Mean, Traffic};
 use covey_simulator::{CycleRow, Outcome, SharedOutcome};
 
 use super::typed::{Cell, Column, Kind};
@@ -70,6 +70,49 @@ impl Row {
         ] {
             self.number(name, Mean::value(mean));
         }
+    }
+
+    /// Pairs of a sampled sender's beacon and a receiver in range, and those delivered, by distance.
+    fn reception(&mut self, o: &Outcome) {
+        for range in &DELIVERY_RANGES {
+            let bins = o.reception.iter().skip(range.first).take(range.bins);
+            let [pairs, delivered] =
+                bins.fold([0; 2], |sum, bin| [sum[0] + bin[0], sum[1] + bin[1]]);
+            self.integer(&range.column("pairs"), pairs);
+            self.integer(&range.column("delivered"), delivered);
+        }
+    }
+}
+
+/// Distances over which delivery of beacons is told.
+pub(crate) const DELIVERY_RANGES: [DeliveryRange; 5] = {
+    let bins = DISTANCE_BINS / 5;
+    let mut ranges = [DeliveryRange { first: 0, bins }; 5];
+    let mut at = 0;
+    while at < ranges.len() {
+        ranges[at].first = at * bins;
+        at += 1;
+    }
+    ranges
+};
+
+/// Some of the distance bins of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct DeliveryRange {
+    first: usize,
+    bins: usize,
+}
+
+impl DeliveryRange {
+    /// From and to, in metres.
+    pub(crate) fn metres(self) -> [f64; 2] {
+        [self.first, self.first + self.bins].map(|bin| bin as f64 * DISTANCE_BIN_M)
+    }
+
+    /// What a column of the table of runs is called that counts `what` in it.
+    pub(crate) fn column(self, what: &str) -> String {
+        let [from, to] = self.metres();
+        format!("sampled_{what}_{from}_{to}m")
     }
 }
 
@@ -141,6 +184,7 @@ fn run(shared: &SharedOutcome, o: &Outcome) -> Row {
     row.integer("tiles", shared.tiles);
     row.number("speed_m_per_s", shared.speed.value());
     row.scheduled(o);
+    row.reception(o);
     row
 }
 
@@ -229,6 +273,23 @@ mod tests {
         }
         let row = run_row(&SharedOutcome::default(), &Outcome::default());
         assert_eq!(row.len(), run_columns().len());
+    }
+
+    #[test]
+    fn delivery_is_told_by_distance() {
+        let outcome = Outcome {
+            reception: (0..DISTANCE_BINS as u64).map(|bin| [100, bin]).collect(),
+            ..Outcome::default()
+        };
+        let columns = run_columns();
+        let row = run_row(&SharedOutcome::default(), &outcome);
+        let at = |name: &str| row[columns.iter().position(|c| c.name == name).unwrap()].clone();
+        assert_eq!(at("sampled_pairs_0_100m"), Cell::Integer(400));
+        assert_eq!(at("sampled_delivered_0_100m"), Cell::Integer(1 + 2 + 3));
+        assert_eq!(
+            at("sampled_delivered_400_500m"),
+            Cell::Integer(16 + 17 + 18 + 19)
+        );
     }
 
     #[test]

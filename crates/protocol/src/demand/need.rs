@@ -6,7 +6,7 @@
 
 use alloc::vec::Vec;
 
-use super::scene::Scene;
+use super::scene::{Scene, Segment};
 use crate::grid::Position;
 use crate::parameters::Parameters;
 
@@ -54,6 +54,9 @@ pub struct Pair {
 const FEW: usize = 32;
 /// How far beyond half a lane a body may be off a way's bounding box and still be looked at, in metres.
 const BESIDE_M: f64 = 3.0;
+
+/// Much more than rounding leaves open, in metres.
+const ROUNDING_M: f64 = 1e-6;
 
 /// Buffers for [`Needs::find`].
 #[derive(Debug, Clone, Default)]
@@ -166,8 +169,8 @@ impl Needs {
 
     /// Bodies ahead of `listener` on its way and within reach, nearest first.
     fn find_ahead(&mut self, scene: &Scene, course: &Course, listener: u32) {
-        let way = scene.way(listener);
-        if way.len() < 2 {
+        let way = scene.segments(listener);
+        if way.is_empty() {
             return;
         }
         let me = &scene.bodies()[listener as usize];
@@ -211,10 +214,11 @@ impl Needs {
         ahead: &[(f64, u32)],
     ) {
         self.near.clear();
-        let way = scene.way(listener);
-        if way.len() < 2 {
+        let way = scene.segments(listener);
+        if way.is_empty() {
             return;
         }
+        let points = scene.way(listener).len();
         let me = &scene.bodies()[listener as usize];
         let mine = self.boxes[listener as usize];
         let wide = course.meeting_m;
@@ -246,8 +250,8 @@ impl Needs {
                 return false;
             }
             let other = &scene.bodies()[object as usize];
-            scene.spend(2 + way.len() * scene.way(object).len());
-            let Some(meeting) = meet(way, scene.way(object), course.meeting_m) else {
+            scene.spend(2 + points * scene.way(object).len());
+            let Some(meeting) = meet(way, scene.segments(object), &theirs, wide) else {
                 return false;
             };
             // It follows in the same lane: the meeting point is where the listener is.
@@ -303,27 +307,30 @@ struct Spot {
 }
 
 /// Where on `way` a body at `p` is, no more than `off_m` beside it: the nearest place.
-fn spot_on(way: &[Position], p: Position, off_m: f64) -> Option<Spot> {
-    let mut begin = 0.0;
+fn spot_on(way: &[Segment], p: Position, off_m: f64) -> Option<Spot> {
     let mut best: Option<(f64, Spot)> = None;
-    for pair in way.windows(2) {
-        let d = [pair[1].x - pair[0].x, pair[1].y - pair[0].y];
-        let length = length_of(d);
-        if length <= 0.0 {
+    // Whatever is farther off a segment's bounding box is farther off the segment, rounding included.
+    let wide = off_m + ROUNDING_M;
+    for segment in way {
+        if p.x < segment.low.x - wide
+            || p.x > segment.high.x + wide
+            || p.y < segment.low.y - wide
+            || p.y > segment.high.y + wide
+            || segment.length <= 0.0
+        {
             continue;
         }
-        let direction = [d[0] / length, d[1] / length];
-        let o = [p.x - pair[0].x, p.y - pair[0].y];
-        let along = (o[0] * direction[0] + o[1] * direction[1]).clamp(0.0, length);
+        let direction = segment.direction;
+        let o = [p.x - segment.from.x, p.y - segment.from.y];
+        let along = (o[0] * direction[0] + o[1] * direction[1]).clamp(0.0, segment.length);
         let off = length_of([o[0] - along * direction[0], o[1] - along * direction[1]]);
         if off <= off_m && best.as_ref().is_none_or(|(least, _)| off < *least) {
             let spot = Spot {
-                along: begin + along,
+                along: segment.begin + along,
                 direction,
             };
             best = Some((off, spot));
         }
-        begin += length;
     }
     best.map(|(_, spot)| spot)
 }
@@ -336,57 +343,53 @@ struct Meeting {
     cosine: f64,
 }
 
-fn meet(a: &[Position], b: &[Position], near_m: f64) -> Option<Meeting> {
-    let mut begin_a = 0.0;
-    for p in a.windows(2) {
-        let da = [p[1].x - p[0].x, p[1].y - p[0].y];
-        let la = length_of(da);
-        let mut begin_b = 0.0;
+/// `bounds` are lowest and highest coordinates of the way `b`.
+fn meet(a: &[Segment], b: &[Segment], bounds: &[f64; 4], near_m: f64) -> Option<Meeting> {
+    for p in a.iter().filter(|p| p.length > 0.0) {
+        let [x0, y0, x1, y1] = *bounds;
+        if p.high.x + near_m < x0
+            || x1 + near_m < p.low.x
+            || p.high.y + near_m < y0
+            || y1 + near_m < p.low.y
+        {
+            continue;
+        }
         let mut first: Option<Meeting> = None;
-        for q in b.windows(2) {
-            let db = [q[1].x - q[0].x, q[1].y - q[0].y];
-            let lb = length_of(db);
-            if la > 0.0
-                && lb > 0.0
+        for q in b {
+            if q.length > 0.0
                 && !apart(p, q, near_m)
-                && let Some((ta, tb)) = approach(p, q, da, db, near_m)
+                && let Some((ta, tb)) = approach(p, q, near_m)
             {
-                let mine = begin_a + ta * la;
+                let mine = p.begin + ta * p.length;
                 if first.as_ref().is_none_or(|held| mine < held.mine) {
                     first = Some(Meeting {
                         mine,
-                        theirs: begin_b + tb * lb,
-                        cosine: (da[0] * db[0] + da[1] * db[1]) / (la * lb),
+                        theirs: q.begin + tb * q.length,
+                        cosine: (p.span[0] * q.span[0] + p.span[1] * q.span[1])
+                            / (p.length * q.length),
                     });
                 }
             }
-            begin_b += lb;
         }
         if first.is_some() {
             return first;
         }
-        begin_a += la;
     }
     None
 }
 
-fn apart(p: &[Position], q: &[Position], near_m: f64) -> bool {
-    p[0].x.max(p[1].x) + near_m < q[0].x.min(q[1].x)
-        || q[0].x.max(q[1].x) + near_m < p[0].x.min(p[1].x)
-        || p[0].y.max(p[1].y) + near_m < q[0].y.min(q[1].y)
-        || q[0].y.max(q[1].y) + near_m < p[0].y.min(p[1].y)
+fn apart(p: &Segment, q: &Segment, near_m: f64) -> bool {
+    p.high.x + near_m < q.low.x
+        || q.high.x + near_m < p.low.x
+        || p.high.y + near_m < q.low.y
+        || q.high.y + near_m < p.low.y
 }
 
 /// Shares of two segments at which they cross, else at which they come nearest within `near_m`.
-fn approach(
-    p: &[Position],
-    q: &[Position],
-    da: [f64; 2],
-    db: [f64; 2],
-    near_m: f64,
-) -> Option<(f64, f64)> {
+fn approach(p: &Segment, q: &Segment, near_m: f64) -> Option<(f64, f64)> {
+    let (da, db) = (p.span, q.span);
     let turn = da[0] * db[1] - da[1] * db[0];
-    let r = [q[0].x - p[0].x, q[0].y - p[0].y];
+    let r = [q.from.x - p.from.x, q.from.y - p.from.y];
     if turn.abs() > 1e-9 {
         let ta = (r[0] * db[1] - r[1] * db[0]) / turn;
         let tb = (r[0] * da[1] - r[1] * da[0]) / turn;
@@ -395,20 +398,21 @@ fn approach(
         }
     }
     // Else one of the ends is nearest to the other segment.
-    let foot = |x: Position, s: &[Position], d: [f64; 2]| {
-        let square = d[0] * d[0] + d[1] * d[1];
-        (((x.x - s[0].x) * d[0] + (x.y - s[0].y) * d[1]) / square).clamp(0.0, 1.0)
+    let foot = |x: Position, s: &Segment| {
+        let [dx, dy] = s.span;
+        let square = dx * dx + dy * dy;
+        (((x.x - s.from.x) * dx + (x.y - s.from.y) * dy) / square).clamp(0.0, 1.0)
     };
     let ends = [
-        (0.0, foot(p[0], q, db)),
-        (foot(q[0], p, da), 0.0),
-        (foot(q[1], p, da), 1.0),
-        (1.0, foot(p[1], q, db)),
+        (0.0, foot(p.from, q)),
+        (foot(q.from, p), 0.0),
+        (foot(q.to, p), 1.0),
+        (1.0, foot(p.to, q)),
     ];
     let off = |(ta, tb): (f64, f64)| {
         length_of([
-            p[0].x + ta * da[0] - q[0].x - tb * db[0],
-            p[0].y + ta * da[1] - q[0].y - tb * db[1],
+            p.from.x + ta * da[0] - q.from.x - tb * db[0],
+            p.from.y + ta * da[1] - q.from.y - tb * db[1],
         ])
     };
     let near = ends.into_iter().filter(|&t| off(t) <= near_m);
@@ -529,6 +533,195 @@ mod tests {
             assert_eq!(find(&wanted), expected, "one in {every}");
         }
         assert_eq!(find(&|_| false), []);
+    }
+
+    /// What the first rule says, over the points of ways and all bodies: how far along, and in which direction.
+    fn plain_spot(way: &[Position], p: Position, off_m: f64) -> Option<(f64, [f64; 2])> {
+        let (mut begin, mut best): (f64, Option<(f64, f64, [f64; 2])>) = (0.0, None);
+        for ends in way.windows(2) {
+            let d = [ends[1].x - ends[0].x, ends[1].y - ends[0].y];
+            let length = length_of(d);
+            if length > 0.0 {
+                let direction = [d[0] / length, d[1] / length];
+                let o = [p.x - ends[0].x, p.y - ends[0].y];
+                let along = (o[0] * direction[0] + o[1] * direction[1]).clamp(0.0, length);
+                let off = length_of([o[0] - along * direction[0], o[1] - along * direction[1]]);
+                if off <= off_m && best.is_none_or(|(least, ..)| off < least) {
+                    best = Some((off, begin + along, direction));
+                }
+            }
+            begin += length;
+        }
+        best.map(|(_, along, direction)| (along, direction))
+    }
+
+    /// The shares at which two pieces of ways come together.
+    fn plain_approach(p: &[Position], q: &[Position], near_m: f64) -> Option<(f64, f64)> {
+        let of = |ends: &[Position]| [ends[1].x - ends[0].x, ends[1].y - ends[0].y];
+        let (da, db) = (of(p), of(q));
+        let turn = da[0] * db[1] - da[1] * db[0];
+        let r = [q[0].x - p[0].x, q[0].y - p[0].y];
+        if turn.abs() > 1e-9 {
+            let ta = (r[0] * db[1] - r[1] * db[0]) / turn;
+            let tb = (r[0] * da[1] - r[1] * da[0]) / turn;
+            if (0.0..=1.0).contains(&ta) && (0.0..=1.0).contains(&tb) {
+                return Some((ta, tb));
+            }
+        }
+        let foot = |x: Position, s: &[Position], d: [f64; 2]| {
+            let square = d[0] * d[0] + d[1] * d[1];
+            (((x.x - s[0].x) * d[0] + (x.y - s[0].y) * d[1]) / square).clamp(0.0, 1.0)
+        };
+        let ends = [
+            (0.0, foot(p[0], q, db)),
+            (foot(q[0], p, da), 0.0),
+            (foot(q[1], p, da), 1.0),
+            (1.0, foot(p[1], q, db)),
+        ];
+        let off = |(ta, tb): (f64, f64)| {
+            length_of([
+                p[0].x + ta * da[0] - q[0].x - tb * db[0],
+                p[0].y + ta * da[1] - q[0].y - tb * db[1],
+            ])
+        };
+        let near = ends.into_iter().filter(|&t| off(t) <= near_m);
+        near.min_by(|a, b| a.0.total_cmp(&b.0))
+    }
+
+    /// Where two ways first come together, by their points: mine, theirs and the cosine between them.
+    fn plain_meet(a: &[Position], b: &[Position], near_m: f64) -> Option<[f64; 3]> {
+        let of = |ends: &[Position]| [ends[1].x - ends[0].x, ends[1].y - ends[0].y];
+        let mut begin_a = 0.0;
+        for p in a.windows(2) {
+            let (da, mut begin_b) = (of(p), 0.0);
+            let la = length_of(da);
+            let mut first: Option<[f64; 3]> = None;
+            for q in b.windows(2) {
+                let db = of(q);
+                let lb = length_of(db);
+                let high = |of: fn(&Position) -> f64, s: &[Position]| of(&s[0]).max(of(&s[1]));
+                let low = |of: fn(&Position) -> f64, s: &[Position]| of(&s[0]).min(of(&s[1]));
+                let axes: [fn(&Position) -> f64; 2] = [|p| p.x, |p| p.y];
+                let apart = axes.iter().any(|&axis| {
+                    high(axis, p) + near_m < low(axis, q) || high(axis, q) + near_m < low(axis, p)
+                });
+                if la > 0.0
+                    && lb > 0.0
+                    && !apart
+                    && let Some((ta, tb)) = plain_approach(p, q, near_m)
+                    && first.is_none_or(|[mine, ..]| begin_a + ta * la < mine)
+                {
+                    let cosine = (da[0] * db[0] + da[1] * db[1]) / (la * lb);
+                    first = Some([begin_a + ta * la, begin_b + tb * lb, cosine]);
+                }
+                begin_b += lb;
+            }
+            if first.is_some() {
+                return first;
+            }
+            begin_a += la;
+        }
+        None
+    }
+
+    /// Who needs what, every listener with every body: listener and object.
+    fn plain_pairs(scene: &Scene, course: &Course) -> Vec<(u32, u32)> {
+        let mut pairs = Vec::new();
+        let all = 0..scene.bodies().len() as u32;
+        for i in all.clone() {
+            let (me, way) = (&scene.bodies()[i as usize], scene.way(i));
+            let (front, reach) = (0.5 * me.size.length, course.reach_m(me.speed));
+            let mut ahead: Vec<(f64, u32)> = Vec::new();
+            for o in all.clone().filter(|&o| o != i) {
+                let other = &scene.bodies()[o as usize];
+                if let Some((along, [c, s])) = plain_spot(way, other.position, course.lane_half_m) {
+                    let [oc, os] = scene.direction(o);
+                    let same_way = other.heading.is_none() || oc * c + os * s > 0.5;
+                    let gap = along - front - 0.5 * other.size.length;
+                    if along > 0.5 && gap <= reach && same_way {
+                        ahead.push((along, o));
+                    }
+                }
+            }
+            ahead.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            pairs.extend(ahead.iter().skip(1).map(|&(_, o)| (i, o)));
+            for o in all.clone().filter(|&o| o != i) {
+                let other = &scene.bodies()[o as usize];
+                let met = plain_meet(way, scene.way(o), course.meeting_m);
+                if let Some([mine, theirs, cosine]) = met
+                    && !ahead.iter().any(|&(_, there)| there == o)
+                    && !(mine < 1.0 && cosine > 0.7)
+                    && mine - front <= reach
+                    && theirs - 0.5 * other.size.length <= course.reach_m(other.speed)
+                {
+                    pairs.push((i, o));
+                }
+            }
+        }
+        pairs
+    }
+
+    /// Roads that bend and cross: the way ahead turns a little every 15 m.
+    #[derive(Debug)]
+    struct Bends(f64);
+
+    impl crate::map::RoadMap for Bends {
+        fn building_between(&self, _: Position, _: Position) -> bool {
+            false
+        }
+        fn way_ahead(
+            &self,
+            position: Position,
+            heading: f64,
+            length: f64,
+            way: &mut Vec<Position>,
+        ) {
+            let (mut at, mut heading, mut left) = (position, heading, length);
+            way.push(at);
+            while left > 0.0 {
+                let step = left.min(15.0);
+                at.x += step * libm::cos(heading);
+                at.y += step * libm::sin(heading);
+                way.push(at);
+                heading += self.0;
+                left -= 15.0;
+            }
+        }
+        fn lane_heading(&self, _: Position) -> Option<f64> {
+            None
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn needs_are_those_that_every_pair_by_itself_has(
+            bodies in proptest::collection::vec(
+                (-150.0..150.0, -150.0..150.0, 0u8..12, 0.0..14.0, proptest::bool::ANY),
+                2..60,
+            ),
+            bend in -0.3..0.3,
+        ) {
+            let bodies: Vec<Body> = (0u64..)
+                .zip(bodies)
+                .map(|(id, (x, y, heading, speed, known))| Body {
+                    heading: known.then_some(FRAC_PI_2 * f64::from(heading) / 3.0),
+                    // Some on common lanes, so that there is something ahead.
+                    ..body(id, x, if id % 2 == 0 { 3.5 * libm::round(y / 30.0) } else { y }, 0.0, speed)
+                })
+                .collect();
+            let course = Course::default();
+            let mut scene = Scene::default();
+            let all = bodies.iter().map(|&b| (b, 0.0));
+            let reach = |b: &Body| course.reach_m(b.speed) + 10.0;
+            scene.rebuild(Position::default(), 500.0, all, Some(&Bends(bend)), reach);
+            let listeners: Vec<u32> = (0..bodies.len() as u32).collect();
+            let mut needs = Needs::default();
+            let parameters = Parameters::default();
+            needs.find(&scene, &course, &parameters, &listeners, |_| true, |_, _| 0.0);
+            let found: Vec<(u32, u32)> =
+                needs.pairs().iter().map(|pair| (pair.listener, pair.object)).collect();
+            proptest::prop_assert_eq!(found, plain_pairs(&scene, &course));
+        }
     }
 
     #[test]

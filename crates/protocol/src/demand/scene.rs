@@ -4,12 +4,12 @@
 //! and nothing else; two participants may hold different scenes of one place. Bodies are numbered by ascending id.
 
 use alloc::vec::Vec;
-use core::cell::Cell;
+use core::cell::{Cell, RefCell};
 
 use crate::grid::Position;
 use crate::ids::ObjectId;
 use crate::map::RoadMap;
-use crate::messages::Size;
+use crate::messages::{AgentState, Size};
 
 /// Side of the cells of the index, in metres.
 const CELL_M: f64 = 20.0;
@@ -21,6 +21,9 @@ pub const NOMINAL: Size = Size {
 };
 /// No body is larger than this, in metres, whatever a message says.
 const LARGEST_M: f64 = 30.0;
+/// A line that passes a body by at least so much more than the body reaches is not held against its box, in metres: much more
+/// than rounding leaves open.
+const SLACK_M: f64 = 1e-6;
 /// No body is faster than this, in m/s, whatever a message says.
 const FASTEST: f64 = 80.0;
 
@@ -41,9 +44,30 @@ pub struct Body {
     pub silent: bool,
 }
 
+/// Extent of a station beside the road: nothing hides behind it.
+const STATION_M: f64 = 0.01;
+
 impl Body {
-    /// Moves it forward by `seconds` and replaces what cannot be by what can.
-    fn settled(mut self, seconds: f64) -> Self {
+    /// A station beside the road.
+    pub(crate) fn station(id: ObjectId, state: &AgentState) -> Self {
+        Self {
+            id,
+            position: state.position,
+            heading: None,
+            speed: 0.0,
+            size: state.size,
+            silent: false,
+        }
+    }
+
+    /// It can be met on the road; stations beside it cannot.
+    pub(crate) fn is_object(&self) -> bool {
+        self.size.length > STATION_M
+    }
+
+    /// Moves it forward by `seconds` and replaces what cannot be by what can. Gives its direction as a unit vector, too, where
+    /// that is known.
+    fn settled(mut self, seconds: f64) -> (Self, Option<[f64; 2]>) {
         self.speed = if self.speed.is_finite() {
             self.speed.clamp(0.0, FASTEST)
         } else {
@@ -51,6 +75,12 @@ impl Body {
         };
         if !self.heading.is_some_and(f64::is_finite) {
             self.heading = None;
+        }
+        if !self.size.is_body() {
+            // It goes nowhere.
+            self.heading = None;
+            self.size.length = STATION_M;
+            self.size.width = STATION_M;
         }
         let or = |x: f64, usual: f64| {
             if x > 0.0 && x.is_finite() {
@@ -64,12 +94,57 @@ impl Body {
             width: or(self.size.width, NOMINAL.width),
             height: or(self.size.height, NOMINAL.height),
         };
-        if let Some(heading) = self.heading {
+        let along = self.heading.map(direction);
+        if let Some([c, s]) = along {
             let moved = self.speed * seconds.clamp(0.0, 2.0);
-            self.position.x += moved * libm::cos(heading);
-            self.position.y += moved * libm::sin(heading);
+            self.position.x += moved * c;
+            self.position.y += moved * s;
         }
-        self
+        (self, along)
+    }
+
+    /// Half its length and width, as it stands in the way of sight.
+    fn half(&self) -> [f64; 2] {
+        let across = 0.5 * self.size.width;
+        match self.heading {
+            Some(_) => [0.5 * self.size.length, across],
+            // Whichever way it stands, it is at least this thick.
+            None => [across, across],
+        }
+    }
+}
+
+/// A piece of a way.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Segment {
+    pub(crate) from: Position,
+    pub(crate) to: Position,
+    /// From one end to the other.
+    pub(crate) span: [f64; 2],
+    pub(crate) length: f64,
+    /// As a unit vector; nothing to go by where it has no length.
+    pub(crate) direction: [f64; 2],
+    /// How far along the way it begins, in metres.
+    pub(crate) begin: f64,
+    /// Lowest and highest coordinates.
+    pub(crate) low: Position,
+    pub(crate) high: Position,
+}
+
+impl Segment {
+    fn new(from: Position, to: Position, begin: f64) -> Self {
+        let span = [to.x - from.x, to.y - from.y];
+        let length = libm::sqrt(span[0] * span[0] + span[1] * span[1]);
+        Self {
+            from,
+            to,
+            span,
+            length,
+            direction: [span[0] / length, span[1] / length],
+            begin,
+            low: Position::new(from.x.min(to.x), from.y.min(to.y)),
+            high: Position::new(from.x.max(to.x), from.y.max(to.y)),
+        }
     }
 }
 
@@ -81,6 +156,9 @@ pub struct Scene {
     along: Vec<[f64; 2]>,
     ways: Vec<Position>,
     way_ends: Vec<u32>,
+    /// The pieces of all ways, one behind the other.
+    segments: Vec<Segment>,
+    segment_ends: Vec<u32>,
     /// Where whoever looks is.
     centre: Position,
     corner: Position,
@@ -88,6 +166,10 @@ pub struct Scene {
     rows: usize,
     offsets: Vec<u32>,
     members: Vec<u32>,
+    /// Where each of `members` is, and a little more than it reaches from there at most, in metres.
+    spots: Vec<[f64; 3]>,
+    /// Room to find bodies in a box: a bit each.
+    marks: RefCell<Vec<u64>>,
     /// How far bodies were moved onto their lanes; kept for the next scene where one follows the other.
     corrections: Vec<[f64; 2]>,
     before: Option<Vec<(ObjectId, [f64; 2])>>,
@@ -153,10 +235,12 @@ impl Scene {
         self.along.clear();
         self.ways.clear();
         self.way_ends.clear();
+        self.segments.clear();
+        self.segment_ends.clear();
         let radius_m = radius_m.clamp(0.0, 5_000.0);
         self.centre = centre;
         for (body, age_s) in bodies {
-            let mut body = body.settled(age_s);
+            let (mut body, along) = body.settled(age_s);
             // Also false for what is not a number.
             let near = body.position.distance(centre) <= radius_m;
             if !near {
@@ -176,9 +260,9 @@ impl Scene {
                 body.position = on_lane;
             }
             self.corrections.push(correction);
-            self.add_way(&body, map, reach(&body));
-            let heading = body.heading.unwrap_or(0.0);
-            self.along.push([libm::cos(heading), libm::sin(heading)]);
+            let along = along.unwrap_or_else(|| direction(body.heading.unwrap_or(0.0)));
+            self.add_way(&body, along, map, reach(&body));
+            self.along.push(along);
             self.bodies.push(body);
         }
         self.build_index();
@@ -193,7 +277,7 @@ impl Scene {
         Position::new(body.position.x + 0.5 * x, body.position.y + 0.5 * y)
     }
 
-    fn add_way(&mut self, body: &Body, map: Option<&dyn RoadMap>, length: f64) {
+    fn add_way(&mut self, body: &Body, along: [f64; 2], map: Option<&dyn RoadMap>, length: f64) {
         let begin = self.ways.len();
         if let Some(heading) = body.heading {
             if let Some(map) = map {
@@ -207,12 +291,19 @@ impl Scene {
                 let from = body.position;
                 self.ways.push(from);
                 self.ways.push(Position::new(
-                    from.x + length * libm::cos(heading),
-                    from.y + length * libm::sin(heading),
+                    from.x + length * along[0],
+                    from.y + length * along[1],
                 ));
             }
         }
         self.way_ends.push(self.ways.len() as u32);
+        let mut length = 0.0;
+        for ends in self.ways[begin..].windows(2) {
+            let segment = Segment::new(ends[0], ends[1], length);
+            length += segment.length;
+            self.segments.push(segment);
+        }
+        self.segment_ends.push(self.segments.len() as u32);
     }
 
     fn build_index(&mut self) {
@@ -252,12 +343,19 @@ impl Scene {
         let total = self.offsets.last().copied().unwrap_or(0) as usize;
         self.members.clear();
         self.members.resize(total, 0);
+        self.spots.clear();
+        self.spots.resize(total, [0.0; 3]);
         let mut next = self.offsets.clone();
-        for (body, &(x0, x1, y0, y1)) in (0u32..).zip(&spans) {
+        for (number, &(x0, x1, y0, y1)) in (0u32..).zip(&spans) {
+            let body = &self.bodies[number as usize];
+            let [along, across] = body.half();
+            let reach = libm::sqrt(along * along + across * across) + SLACK_M;
+            let spot = [body.position.x, body.position.y, reach];
             for y in y0..=y1 {
                 for x in x0..=x1 {
                     let at = &mut next[y * self.columns + x];
-                    self.members[*at as usize] = body;
+                    self.members[*at as usize] = number;
+                    self.spots[*at as usize] = spot;
                     *at += 1;
                 }
             }
@@ -304,6 +402,16 @@ impl Scene {
         &self.ways[begin..end]
     }
 
+    /// The pieces of the way ahead of a body.
+    pub(crate) fn segments(&self, body: u32) -> &[Segment] {
+        let end = self.segment_ends[body as usize] as usize;
+        let begin = match body {
+            0 => 0,
+            body => self.segment_ends[body as usize - 1] as usize,
+        };
+        &self.segments[begin..end]
+    }
+
     /// The direction of a body as a unit vector, the first axis where it is unknown.
     #[must_use]
     pub fn direction(&self, body: u32) -> [f64; 2] {
@@ -312,25 +420,28 @@ impl Scene {
 
     /// Appends the bodies that may touch the box `low..=high`, each once, by ascending number.
     pub fn in_box(&self, low: Position, high: Position, out: &mut Vec<u32>) {
-        let begin = out.len();
         let (x0, y0) = self.cell(low.x, low.y);
         let (x1, y1) = self.cell(high.x, high.y);
+        if x0 > x1 {
+            return;
+        }
+        let mut marks = self.marks.borrow_mut();
+        marks.clear();
+        marks.resize(self.bodies.len().div_ceil(64), 0);
         for y in y0..=y1 {
-            for x in x0..=x1 {
-                let at = y * self.columns + x;
-                let (from, to) = (self.offsets[at] as usize, self.offsets[at + 1] as usize);
-                out.extend_from_slice(&self.members[from..to]);
+            let row = y * self.columns;
+            let (from, to) = (self.offsets[row + x0], self.offsets[row + x1 + 1]);
+            for &body in &self.members[from as usize..to as usize] {
+                marks[body as usize / 64] |= 1 << (body % 64);
             }
         }
-        out[begin..].sort_unstable();
-        let mut kept = begin;
-        for at in begin..out.len() {
-            if at == begin || out[at] != out[at - 1] {
-                out[kept] = out[at];
-                kept += 1;
+        for (&word, first) in marks.iter().zip((0u32..).step_by(64)) {
+            let mut left = word;
+            while left != 0 {
+                out.push(first + left.trailing_zeros());
+                left &= left - 1;
             }
         }
-        out.truncate(kept);
     }
 
     /// Body `from` can see the middle of body `to` from just above its own roof, past all known boxes and buildings.
@@ -361,24 +472,34 @@ impl Scene {
                 (edge - from) / d
             }
         };
+        let length = libm::sqrt(dx * dx + dy * dy);
+        let mut at_x = next(x, dx, line.from.x, self.corner.x);
+        let mut at_y = next(y, dy, line.from.y, self.corner.y);
         for _ in 0..self.columns + self.rows + 2 {
             let at = y * self.columns + x;
             let range = self.offsets[at] as usize..self.offsets[at + 1] as usize;
             self.spend(1 + range.len());
-            for &body in &self.members[range] {
-                if body != from && body != to && self.in_the_way(line, body) {
+            let bodies = self.members[range.clone()].iter().zip(&self.spots[range]);
+            for (&body, &[px, py, reach]) in bodies {
+                // Most lines pass well beside a body: its distance from the line, times the length.
+                let off = dx * (py - line.from.y) - dy * (px - line.from.x);
+                if off.abs() <= reach * length
+                    && body != from
+                    && body != to
+                    && self.in_the_way(line, body)
+                {
                     return true;
                 }
             }
             if (x, y) == last {
                 return false;
             }
-            let at_x = next(x, dx, line.from.x, self.corner.x);
-            let at_y = next(y, dy, line.from.y, self.corner.y);
             if at_x <= at_y {
                 x = if dx > 0.0 { x + 1 } else { x.wrapping_sub(1) };
+                at_x = next(x, dx, line.from.x, self.corner.x);
             } else {
                 y = if dy > 0.0 { y + 1 } else { y.wrapping_sub(1) };
+                at_y = next(y, dy, line.from.y, self.corner.y);
             }
             if x >= self.columns || y >= self.rows {
                 return false;
@@ -395,12 +516,7 @@ impl Scene {
         let (qx, qy) = (line.to.x - line.from.x, line.to.y - line.from.y);
         let p = [px * c + py * s, py * c - px * s];
         let d = [qx * c + qy * s, qy * c - qx * s];
-        let half = if b.heading.is_some() {
-            [0.5 * b.size.length, 0.5 * b.size.width]
-        } else {
-            // Whichever way it stands, it is at least this thick.
-            [0.5 * b.size.width, 0.5 * b.size.width]
-        };
+        let half = b.half();
         let (mut enter, mut leave) = (0.0_f64, 1.0_f64);
         for axis in 0..2 {
             if d[axis].abs() < 1e-12 {
@@ -421,6 +537,10 @@ impl Scene {
         let lowest = (line.height - line.fall * enter).min(line.height - line.fall * leave);
         lowest < b.size.height
     }
+}
+
+fn direction(heading: f64) -> [f64; 2] {
+    [libm::cos(heading), libm::sin(heading)]
 }
 
 /// A sight line: where it begins, where it ends, at which height it begins and by how much it falls.
@@ -508,6 +628,30 @@ mod tests {
             }
         }
         assert!(hidden > 1_000 && hidden < 13_000, "{hidden}");
+    }
+
+    #[test]
+    fn bodies_in_a_box_are_found_once_in_order() {
+        let unit = |k: u64| (crate::AgentId(k).mixed() >> 11) as f64 / (1u64 << 53) as f64;
+        let bodies: Vec<Body> = (0..150)
+            .map(|k| car(k, 400.0 * (unit(k) - 0.5), 400.0 * (unit(k + 500) - 0.5)))
+            .collect();
+        let scene = scene(&bodies);
+        for k in 0..100 {
+            let at = |j: u64| 500.0 * (unit(1_000 + 10 * k + j) - 0.5);
+            let (low, high) = (Position::new(at(0), at(1)), Position::new(at(2), at(3)));
+            let mut found = std::vec![7];
+            scene.in_box(low, high, &mut found);
+            assert!(found[1..].is_sorted_by(|a, b| a < b), "{found:?}");
+            let inside = |b: &&Body| {
+                let Position { x, y } = b.position;
+                (low.x..=high.x).contains(&x) && (low.y..=high.y).contains(&y)
+            };
+            for body in scene.bodies().iter().filter(inside) {
+                let number = scene.find(body.id).unwrap();
+                assert!(found[1..].contains(&number), "{number}");
+            }
+        }
     }
 
     /// Lanes along the first axis, 3.5 m apart.

@@ -1,5 +1,6 @@
 //! The fused state: what a host holds of the objects around it, and the broadcast that tells it.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use crate::grid::{Position, Velocity};
@@ -16,7 +17,7 @@ const SLOW_M_PER_S: f64 = 0.5;
 /// Objects as the host holds them, from own sensing, beacons and reports.
 #[derive(Debug, Clone, Default)]
 pub(super) struct FusedState {
-    objects: SortedMap<ObjectId, Held>,
+    objects: SortedMap<ObjectId, Box<Held>>,
     /// Where the object stands among them that was spoken of last.
     last: usize,
     /// Fresh objects within the footprint at the last [`gather`](Self::gather), by ascending id.
@@ -180,8 +181,8 @@ impl FusedState {
 
     /// These stations, by ascending id, are let go of.
     pub(super) fn drop_all(&mut self, stations: &[AgentId]) {
-        let goes = |id: ObjectId| stations.binary_search_by_key(&id, |&s| s.into()).is_ok();
-        self.objects.retain(|id, _| !goes(id));
+        let ids: Vec<ObjectId> = stations.iter().map(|&id| id.into()).collect();
+        self.objects.remove_all(&ids);
         self.crowded_out += stations.len() as u64;
     }
 
@@ -214,16 +215,18 @@ impl FusedState {
         source: ObjectId,
         spoken: Option<(f64, f64)>,
     ) -> &mut Held {
-        let new = || Held {
-            state: *state,
-            spoken,
-            direct_at: None,
-            announced_at: None,
-            reported_at: None,
-            vouched_at: None,
-            heading: Heading::Unknown.after(state.velocity),
-            source,
-            reporters: Vec::new(),
+        let new = || {
+            Box::new(Held {
+                state: *state,
+                spoken,
+                direct_at: None,
+                announced_at: None,
+                reported_at: None,
+                vouched_at: None,
+                heading: Heading::Unknown.after(state.velocity),
+                source,
+                reporters: Vec::new(),
+            })
         };
         let held = self
             .objects

@@ -1,5 +1,6 @@
 //! The service scope of a decision: who is within the footprint, and what each of them sees.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -27,7 +28,7 @@ impl<'a> Scope<'a> {
         parameters: &Parameters,
         window: &Window,
         own: Position,
-        members: &'a SortedMap<AgentId, Member>,
+        members: &'a SortedMap<AgentId, Box<Member>>,
         now: Instant,
         cells: &'a mut Vec<u32>,
     ) -> Self {
@@ -51,7 +52,7 @@ impl<'a> Scope<'a> {
             });
             let begin = cells.len();
             member.view(window, cells);
-            records.push((member, begin..cells.len()));
+            records.push((&**member, begin..cells.len()));
         }
         // The channel is reciprocal: how well members are heard tells how well they hear.
         let delivery = if scope.is_empty() {

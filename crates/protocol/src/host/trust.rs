@@ -8,6 +8,7 @@ use super::{Host, labelled};
 use crate::grid::Cell;
 use crate::guard;
 use crate::ids::{AgentId, ObjectId};
+use crate::inclusion::AT_LEAST_EVERY;
 use crate::messages::{Beacon, ObjectState, Report};
 use crate::policy::HeldObject;
 use crate::time::{Duration, Instant};
@@ -16,6 +17,8 @@ use crate::time::{Duration, Instant};
 const LOOKERS: usize = 2;
 /// Whoever is heard at least so well would be heard if it reported.
 const HEARD: f64 = 0.5;
+/// Reports with objects that are all lost by no worse a chance than this are taken for bad luck.
+const UNLUCKY: f64 = 1e-9;
 /// So many objects where somebody says that it sees are something to tell of.
 const SOMETHING: usize = 5;
 /// No more than so many are barred at a time; who would be free first is let go.
@@ -93,13 +96,15 @@ impl Host {
             let new = beacon.state.position.distance(own);
             gone.extend(farthest.filter(|&(off, _)| off > new).map(|(_, id)| id));
         }
-        self.members
-            .retain(|id, _| gone.binary_search(&id).is_err());
+        if gone.is_empty() {
+            return false;
+        }
+        self.members.remove_all(&gone);
         self.picture.fused.drop_all(&gone);
         if let Some(tracks) = &mut self.picture.tracks {
             gone.iter().for_each(|&id| tracks.drop(id.into()));
         }
-        !gone.is_empty()
+        true
     }
 
     /// Finds which objects somebody tells of alone although others look there and see nothing: less sure, and a word against who
@@ -147,7 +152,8 @@ impl Host {
         self.barred.insert(id, self.now + wary);
     }
 
-    /// Bars contributors that were asked often and told of nothing, although there is something where they say that they see.
+    /// Bars contributors that were asked often and told of nothing, although there is something where they say that they see and
+    /// they are heard too well for all that they told to be lost.
     pub(super) fn bar_idle(&mut self) {
         let p = &self.parameters;
         let idle = |&id: &AgentId| {
@@ -157,6 +163,12 @@ impl Host {
             }
             let interval = Duration::from_seconds(p.beacon_interval_s(member.state.speed));
             let share = member.beacon_share(self.now, interval, p.beacon_window);
+            let told = f64::from(member.reports.in_vain) * p.cycle_s / AT_LEAST_EVERY.seconds();
+            // The request has to get through, and the report.
+            let lost = 1.0 - share.min(1.0) * share.min(1.0);
+            if share < HEARD || libm::pow(lost, told) > UNLUCKY {
+                return None;
+            }
             let fresh = self.picture.fused.fresh().iter();
             let there = fresh.filter(|object| {
                 let cell = Cell::containing(object.state.position, p.cell_m);
@@ -164,7 +176,7 @@ impl Host {
                     && reported_share(p, object) > 0.0
                     && cell.is_some_and(|c| member.claims_to_see(c))
             });
-            (share >= HEARD && there.take(SOMETHING).count() == SOMETHING).then_some(id)
+            (there.take(SOMETHING).count() == SOMETHING).then_some(id)
         };
         let found: Vec<AgentId> = self.contributors.iter().filter_map(idle).collect();
         found.into_iter().for_each(|id| self.bar(id));

@@ -1,15 +1,15 @@
 //! Small scenes around one host on a straight road, each cycle with real beacons, reports and ticks.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use covey_protocol::demand::associate::Identities;
 use covey_protocol::demand::select::{DemandProblem, Selection};
 use covey_protocol::demand::{Demand, DemandOptions, Draw};
-use covey_protocol::host::Host;
+use covey_protocol::host::{Host, Witness};
 use covey_protocol::messages::{
     AgentState, Beacon, Broadcast, Confidence, Content, Message, ObjectState, Report, Size,
 };
-use covey_protocol::policy::Explanation;
+use covey_protocol::policy::{Explanation, View};
 use covey_protocol::{
     AgentId, Duration, Input, Instant, ObjectId, Output, Parameters, Position, Profile, RoadMap,
     Tile, Velocity,
@@ -363,6 +363,62 @@ fn random_choice_is_addressed_and_spends_no_more() {
     };
     assert_eq!(run(1), run(1));
     assert_ne!(run(1), run(2));
+}
+
+/// Keeps what every plan was chosen from, and what was chosen.
+#[derive(Clone, Default)]
+struct Onlooker(Arc<Mutex<Vec<(DemandProblem, Selection)>>>);
+
+impl Witness for Onlooker {
+    fn planned(&mut self, _: &View<'_>, explanation: Option<Explanation<'_>>) {
+        if let Some(Explanation::Demand(problem, selection)) = explanation {
+            let plan = (problem.clone(), selection.clone());
+            self.0.lock().unwrap().push(plan);
+        }
+    }
+}
+
+/// Whoever looks on is shown what everybody sees, which the choice can do without.
+#[test]
+fn onlookers_are_shown_all_views_and_change_nothing() {
+    let mut cars = queue();
+    // Silent ones that somebody reports, and beaconing ones behind them that are asked for.
+    cars.extend((0..6).map(|k| mute(70 + k, 240.0 + 9.0 * k as f64, 3.5)));
+    cars.extend((0..6).map(|k| car(20 + k, 150.0 + 8.0 * k as f64, 0.0)));
+    let run = |onlooker: Option<Onlooker>| {
+        let options = DemandOptions {
+            request_factor: Some(0.5),
+            ..DemandOptions::default()
+        };
+        let mut stage = Stage::new(options, 0.1, &cars);
+        if let Some(onlooker) = onlooker {
+            stage.host.watch(Box::new(onlooker));
+        }
+        for k in 0..12 {
+            let reports: &[(u64, &[u64])] = match k % 3 {
+                0 => &[(3, &[90, 91, 70, 71, 72]), (20, &[1, 21, 90])],
+                1 => &[(3, &[73, 74, 75])],
+                _ => &[],
+            };
+            stage.cycle(reports);
+        }
+        let shown = stage.explained().0.clone();
+        (stage.broadcasts, shown)
+    };
+    let onlooker = Onlooker::default();
+    let (watched, _) = run(Some(onlooker.clone()));
+    let (alone, short) = run(None);
+    assert_eq!(watched, alone);
+    let plans = onlooker.0.lock().unwrap();
+    for (problem, selection) in plans.iter() {
+        assert_eq!(&Selection::choose(problem), selection);
+    }
+    let views = |problem: &DemandProblem| -> usize {
+        problem.candidates.iter().map(|c| c.views.len()).sum()
+    };
+    let (whole, last) = plans.last().unwrap();
+    assert!(views(whole) > views(&short), "{}", views(&short));
+    assert!(!last.requests().is_empty());
 }
 
 /// What the host never decodes may be anything: its decisions are the same.

@@ -1,5 +1,7 @@
 //! Which resources stations hold: semi-persistent grants with their counters.
 
+use super::medium::CLASSES;
+
 /// Which of a station's grants: message class, block of the message, first or second transmission of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Purpose {
@@ -12,6 +14,14 @@ impl Purpose {
     /// A number for draws.
     pub(super) fn number(self) -> u32 {
         u32::from(self.block) << 1 | u32::from(self.again)
+    }
+
+    /// The first transmission of the same block.
+    pub(super) fn first(self) -> Self {
+        Self {
+            again: false,
+            ..self
+        }
     }
 }
 
@@ -34,6 +44,8 @@ pub(super) struct Station {
     pub(super) grants: Vec<Grant>,
     /// Slots in which it will send.
     pub(super) planned: Vec<u64>,
+    /// Subchannels that it will send in, by class.
+    pub(super) granted: [u32; CLASSES],
 }
 
 impl Station {
@@ -107,6 +119,7 @@ mod tests {
                 uses: 7,
             }],
             planned: vec![47],
+            ..Station::default()
         }
     }
 

@@ -2,6 +2,7 @@
 
 use covey_draws::{Draws, Purpose};
 
+use super::choice::{Choice, Rule, Wish};
 use super::levels::{Decoder, PER_OCTAVE, UNSENSED, level, milliwatts, noise_mw};
 use crate::Channel;
 use crate::parameters::LinkKind;
@@ -23,6 +24,8 @@ pub const CLASSES: usize = 3;
 pub struct LinkClass(u8);
 
 impl LinkClass {
+    /// A link over which nothing is delivered.
+    pub const SILENT: Self = Self(0);
     const CURVE: u8 = 1;
     const DELIVERS: u8 = 2;
 
@@ -42,6 +45,8 @@ pub struct Reach<'a> {
     pub receivers: &'a [u32],
     /// The power of the sender's whole transmission at each of them, in mW.
     pub power_mw: &'a [f32],
+    /// The same less what [`far`](Self::far) has between the areas of the two, so that nobody counts twice.
+    pub beside_far_mw: &'a [f32],
     /// How they are linked.
     pub links: &'a [LinkClass],
     /// By station: its number, for draws.
@@ -50,12 +55,12 @@ pub struct Reach<'a> {
     pub far: Option<Far<'a>>,
 }
 
-/// Power between areas whose stations are in no list of each other.
+/// Power between areas of whose stations some are in no list of each other.
 #[derive(Clone, Copy, Debug)]
 pub struct Far<'a> {
     /// By station: its area.
     pub area: &'a [u16],
-    /// By area of the sender and of the receiver: the power of a transmission, in mW. Zero where stations are listed.
+    /// By area of the sender and of the receiver: the power of a transmission, in mW. Zero where all pairs are listed.
     pub power_mw: &'a [f32],
     /// How many areas there are.
     pub areas: usize,
@@ -89,33 +94,12 @@ pub(super) struct Transmission {
     pub(super) message: u32,
 }
 
-/// What a station wants to choose.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Wish {
-    pub(super) count: u8,
-    /// Slots from one use to the next; 0 for one use.
-    pub(super) period: u16,
-    /// First and last slot, counted from now.
-    pub(super) first: u16,
-    pub(super) last: u16,
-}
-
-/// How a station chooses.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Rule {
-    pub(super) sensing: u16,
-    pub(super) threshold: u8,
-    pub(super) step: u8,
-    pub(super) share: f64,
-    pub(super) average: bool,
-}
-
 /// The air.
 #[derive(Clone, Debug)]
 pub(super) struct Medium {
     subchannels: usize,
     stations: usize,
-    /// Sensed levels, by slot, station and subchannel.
+    /// Sensed levels, by station, slot and subchannel: who chooses reads a second of its own.
     sensed: Vec<u8>,
     /// Levels of reservations that stations decoded, by slot, station and subchannel; 0 for none.
     reserved: Vec<u8>,
@@ -135,6 +119,8 @@ pub(super) struct Medium {
     power: Vec<f32>,
     far: Vec<f32>,
     sends: Vec<bool>,
+    /// Rows of reservations that the transmission under way announces.
+    announced: Vec<usize>,
     /// By chunk and station: subchannels sensed, those busy, those of them that beacons do not need.
     counted: Vec<[u16; 3]>,
     /// By chunk, station and class: subchannels sent in.
@@ -142,13 +128,9 @@ pub(super) struct Medium {
     pub(super) choice: Choice,
 }
 
-/// Working memory of choices.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Choice {
-    average: Vec<f32>,
-    reserved: Vec<u8>,
-    candidates: Vec<(u32, u32, u32)>,
-    unsensed: Vec<bool>,
+/// Cells of a station's memory: one cache line more than it needs, so that those of all stations do not fall on the same few.
+fn memory_of(subchannels: usize) -> usize {
+    ROWS * subchannels + 64
 }
 
 impl Medium {
@@ -178,6 +160,7 @@ impl Medium {
             power: Vec::new(),
             far: Vec::new(),
             sends: Vec::new(),
+            announced: Vec::new(),
             counted: Vec::new(),
             used: Vec::new(),
             choice: Choice::default(),
@@ -195,7 +178,8 @@ impl Medium {
         };
         let (old, new) = (self.stations * self.subchannels, wide * self.subchannels);
         let quiet = level(self.noise);
-        self.sensed = widened(&self.sensed, old, new, ROWS, quiet);
+        self.sensed
+            .resize(wide * memory_of(self.subchannels), quiet);
         self.reserved = widened(&self.reserved, old, new, ROWS, 0);
         self.counted = widened(&self.counted, self.stations, wide, CHUNKS, [0; 3]);
         let classes = [self.stations, wide].map(|stations| stations * CLASSES);
@@ -212,9 +196,10 @@ impl Medium {
             return;
         }
         let quiet = level(self.noise);
+        let memory = memory_of(self.subchannels);
+        self.sensed[at * memory..][..memory].fill(quiet);
         for row in 0..ROWS {
-            let cells = self.cells(row, at);
-            self.sensed[cells.clone()].fill(quiet);
+            let cells = self.reserved_cells(row, at);
             self.reserved[cells].fill(0);
         }
         for chunk in 0..CHUNKS {
@@ -224,7 +209,7 @@ impl Medium {
     }
 
     #[inline]
-    fn cells(&self, row: usize, station: usize) -> std::ops::Range<usize> {
+    fn reserved_cells(&self, row: usize, station: usize) -> std::ops::Range<usize> {
         let begin = (row * self.stations + station) * self.subchannels;
         begin..begin + self.subchannels
     }
@@ -280,7 +265,7 @@ impl Medium {
             let range = reach.of(station);
             let receivers = reach.receivers[range.clone()]
                 .iter()
-                .zip(&reach.power_mw[range.clone()]);
+                .zip(&reach.beside_far_mw[range.clone()]);
             if count == 1 {
                 for (&receiver, &power) in receivers {
                     self.power[receiver as usize * subchannels + usize::from(first)] += power;
@@ -318,7 +303,8 @@ impl Medium {
     /// Every station senses every subchannel, unless it sends itself.
     fn sense(&mut self, now: u64, chunk: usize, reach: &Reach<'_>) {
         let subchannels = self.subchannels;
-        let row = &mut self.sensed[now as usize % ROWS * self.stations * subchannels..];
+        let memory = memory_of(subchannels);
+        let row = now as usize % ROWS * subchannels;
         let counted = &mut self.counted[chunk * self.stations..][..self.stations];
         let areas = reach.far.map_or(0, |far| far.areas);
         let stations = self.stations.min(reach.ids.len());
@@ -333,13 +319,13 @@ impl Medium {
             if let Some(emission) = &self.emission {
                 leak(power, emission);
             }
-            let row = &mut row[station * subchannels..][..subchannels];
+            let cells = &mut self.sensed[station * memory + row..][..subchannels];
             if self.sends[station] {
-                row.fill(UNSENSED);
+                cells.fill(UNSENSED);
                 continue;
             }
             let mut busy = 0;
-            for (cell, &power) in row.iter_mut().zip(power.iter()) {
+            for (cell, &power) in cells.iter_mut().zip(power.iter()) {
                 let power = power + self.noise;
                 *cell = level(power);
                 busy += u16::from(power > self.busy_above);
@@ -384,7 +370,9 @@ impl Medium {
             .iter()
             .zip(&reach.links[range]);
         let row_of = |at: u64| at as usize % ROWS * self.stations * subchannels;
-        let announced: Vec<usize> = repeats(period).map(|ahead| row_of(now + ahead)).collect();
+        self.announced.clear();
+        self.announced
+            .extend(repeats(period).map(|ahead| row_of(now + ahead)));
         self.longest = self.longest.max(u64::from(period));
         for (&receiver, (&power, link)) in receivers.zip(links) {
             if self.sends[receiver as usize] || power < self.least {
@@ -402,14 +390,18 @@ impl Medium {
                     power * share / ((cells[first] - power * own_control).max(0.0) + control_noise)
                 }
             };
+            let success = self.control.success(control);
+            if success <= 0.0 {
+                continue;
+            }
             let draw = draws.at(sender, reach.ids[receiver as usize]);
             // Two draws of 24 bits each.
             let unit = (draw.bits() as u32 & 0xFF_FFFF) as f32 * (1.0 / (1u32 << 24) as f32);
-            if unit >= self.control.success(control) {
+            if unit >= success {
                 continue;
             }
             let at = receiver as usize * subchannels + first;
-            for &row in &announced {
+            for &row in &self.announced {
                 let level = level(power * share).max(1);
                 for cell in &mut self.reserved[row + at..][..count] {
                     *cell = (*cell).max(level);
@@ -434,6 +426,19 @@ impl Medium {
             row.iter().sum::<f32>() * share
         };
         [taken.clone().map(into).sum(), into(first)]
+    }
+
+    /// What a station sensed in a slot, by subchannel.
+    #[cfg(test)]
+    pub(super) fn sensed_at(&self, station: usize, slot: u64) -> &[u8] {
+        let row = slot as usize % ROWS * self.subchannels;
+        &self.sensed[station * memory_of(self.subchannels) + row..][..self.subchannels]
+    }
+
+    /// Levels of the reservations for a slot that a station decoded, by subchannel.
+    #[cfg(test)]
+    pub(super) fn reserved_at(&self, station: usize, slot: u64) -> &[u8] {
+        &self.reserved[self.reserved_cells(slot as usize % ROWS, station)]
     }
 
     /// The share of subchannels that a station found busy in the two chunks before `now`.
@@ -508,135 +513,78 @@ impl Medium {
         rule: &Rule,
         planned: impl Fn(u16) -> bool,
     ) {
-        let subchannels = self.subchannels;
-        let at = station as usize;
-        choice.average.clear();
-        choice.reserved.clear();
+        let slots = usize::from(wish.last + 1 - wish.first);
         choice.unsensed.clear();
+        choice
+            .unsensed
+            .extend((wish.first..=wish.last).map(planned));
+        self.add_sensed(choice, station, now, wish, rule);
+        let subchannels = self.subchannels;
+        choice.reserved.clear();
+        choice.reserved.resize(slots * subchannels, 0);
+        let mut later = 0;
+        loop {
+            for (ahead, met) in
+                (u64::from(wish.first)..).zip(choice.reserved.chunks_exact_mut(subchannels))
+            {
+                if later > 0 && ahead + later > self.longest {
+                    break;
+                }
+                let row = (now + ahead + later) as usize % ROWS;
+                let cells = &self.reserved[self.reserved_cells(row, station as usize)];
+                for (highest, &cell) in met.iter_mut().zip(cells) {
+                    *highest = (*highest).max(cell);
+                }
+            }
+            later += u64::from(wish.period);
+            if wish.period == 0 || u64::from(wish.first) + later > self.longest {
+                break;
+            }
+        }
+    }
+
+    /// Adds up what a station sensed in the slots that those of a window repeat, and marks those of which it sensed nothing.
+    fn add_sensed(&self, choice: &mut Choice, station: u32, now: u64, wish: &Wish, rule: &Rule) {
+        let subchannels = self.subchannels;
+        let memory = memory_of(subchannels);
+        let sensed = &self.sensed[station as usize * memory..][..ROWS * subchannels];
+        let slots = choice.unsensed.len();
+        choice.sums.clear();
+        choice.sums.resize(slots * subchannels, 0.0);
+        choice.samples.clear();
+        choice.samples.resize(slots, 0);
+        let [first, last, sensing] = [wish.first, wish.last, rule.sensing].map(u64::from);
         // Periods shorter than 100 slots are looked at as they repeat.
         let step = match wish.period {
             1..100 => u64::from(wish.period),
             _ => 100,
         };
-        for ahead in u64::from(wish.first)..=u64::from(wish.last) {
-            let mut sum = [0.0f32; MOST_SUBCHANNELS];
-            let mut samples = 0u32;
-            let mut unsensed = planned(ahead as u16);
-            let latest = ahead / step + 1;
-            for back in latest..=(u64::from(rule.sensing) + ahead) / step {
-                let row = now.wrapping_add(ahead).wrapping_sub(back * step) as usize % ROWS;
-                let cells = &self.sensed[self.cells(row, at)];
-                if cells[0] == UNSENSED {
-                    unsensed = true;
-                    continue;
+        for back in (1..=(sensing + last) / step).map(|times| times * step) {
+            // Of the slots that lie so far back, those that have passed and are not older than what is sensed.
+            let mut ahead = first.max(back.saturating_sub(sensing));
+            let end = (last + 1).min(back);
+            while ahead < end {
+                let row = now.wrapping_add(ahead).wrapping_sub(back) as usize % ROWS;
+                let count = ((end - ahead) as usize).min(ROWS - row);
+                let at = (ahead - first) as usize;
+                let cells = &sensed[row * subchannels..][..count * subchannels];
+                let sums = &mut choice.sums[at * subchannels..][..count * subchannels];
+                for (sum, &cell) in sums.iter_mut().zip(cells) {
+                    *sum += match cell {
+                        UNSENSED => 0.0,
+                        level => super::levels::power(level),
+                    };
                 }
-                samples += 1;
-                for (sum, &cell) in sum.iter_mut().zip(cells) {
-                    *sum += super::levels::power(cell);
+                let marks = choice.samples[at..]
+                    .iter_mut()
+                    .zip(&mut choice.unsensed[at..]);
+                for (cells, (samples, unsensed)) in cells.chunks_exact(subchannels).zip(marks) {
+                    *samples += u32::from(cells[0] != UNSENSED);
+                    *unsensed |= cells[0] == UNSENSED;
                 }
-            }
-            let mean = 1.0 / samples.max(1) as f32;
-            choice
-                .average
-                .extend(sum[..subchannels].iter().map(|sum| sum * mean));
-            choice.unsensed.push(unsensed);
-            let begin = choice.reserved.len();
-            choice.reserved.resize(begin + subchannels, 0);
-            let mut use_at = ahead;
-            loop {
-                let row = (now + use_at) as usize % ROWS;
-                let cells = &self.reserved[self.cells(row, at)];
-                for (highest, &cell) in choice.reserved[begin..].iter_mut().zip(cells) {
-                    *highest = (*highest).max(cell);
-                }
-                use_at += u64::from(wish.period);
-                if wish.period == 0 || use_at > self.longest {
-                    break;
-                }
+                ahead += count as u64;
             }
         }
-    }
-}
-
-impl Choice {
-    /// Takes one of the candidates: slot counted from now, first subchannel.
-    fn take(
-        &mut self,
-        subchannels: usize,
-        wish: &Wish,
-        rule: &Rule,
-        bits: u64,
-    ) -> Option<(u16, u8)> {
-        let count = usize::from(wish.count).clamp(1, subchannels);
-        let places = subchannels - count + 1;
-        let all = self.unsensed.len() * places;
-        let enough = (rule.share * all as f64).ceil().max(1.0) as usize;
-        let mut threshold = rule.threshold;
-        loop {
-            self.candidates.clear();
-            for (slot, _) in self
-                .unsensed
-                .iter()
-                .enumerate()
-                .filter(|&(_, &unsensed)| !unsensed)
-            {
-                let row = slot * subchannels;
-                for first in 0..places {
-                    let cells = row + first..row + first + count;
-                    if self.reserved[cells.clone()]
-                        .iter()
-                        .any(|&level| level > threshold)
-                    {
-                        continue;
-                    }
-                    let mean: f32 = self.average[cells].iter().sum();
-                    let number = (slot * places + first) as u32;
-                    // Equal powers are ordered by chance.
-                    let order = (u64::from(number) + 1).wrapping_mul(bits | 1) >> 32;
-                    self.candidates.push((mean.to_bits(), order as u32, number));
-                }
-            }
-            if self.candidates.len() >= enough || threshold == u8::MAX {
-                break;
-            }
-            threshold = threshold.saturating_add(rule.step.max(1));
-        }
-        if self.candidates.is_empty() {
-            return None;
-        }
-        let mut kept = self.candidates.len();
-        if rule.average && kept > enough {
-            self.candidates.select_nth_unstable(enough - 1);
-            kept = enough;
-        }
-        // In an order that does not depend on how they were selected.
-        let kept = &mut self.candidates[..kept];
-        kept.sort_unstable_by_key(|&(_, _, number)| number);
-        let pick = ((u128::from(bits) * kept.len() as u128) >> 64) as usize;
-        let number = kept[pick].2 as usize;
-        Some((
-            wish.first + (number / places) as u16,
-            (number % places) as u8,
-        ))
-    }
-
-    /// The slots and subchannels that were left to choose from at the last choice, for those who want to know why.
-    #[cfg(test)]
-    pub(super) fn left(&self, subchannels: usize, wish: &Wish) -> Vec<(u16, u8)> {
-        let places = subchannels - usize::from(wish.count) + 1;
-        let mut left: Vec<_> = self
-            .candidates
-            .iter()
-            .map(|&(_, _, number)| number as usize)
-            .collect();
-        left.sort_unstable();
-        let named = |number: usize| {
-            (
-                wish.first + (number / places) as u16,
-                (number % places) as u8,
-            )
-        };
-        left.into_iter().map(named).collect()
     }
 }
 

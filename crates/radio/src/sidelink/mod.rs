@@ -16,6 +16,7 @@
 //!     begin: &[0, 1, 2],
 //!     receivers: &[1, 0],
 //!     power_mw: &[1e-7; 2],
+//!     beside_far_mw: &[1e-7; 2],
 //!     links: &[LinkClass::new(LinkKind::Los, true); 2],
 //!     ids: &[17, 23],
 //!     far: None,
@@ -30,6 +31,7 @@
 //! # Ok::<(), covey_radio::ParameterError>(())
 //! ```
 
+mod choice;
 mod congestion;
 mod grants;
 mod levels;
@@ -41,12 +43,13 @@ use crate::pool::Pool;
 use crate::scheduling::{CongestionControl, SidelinkParameters};
 use crate::{Channel, LinkKind, ParameterError};
 
+use choice::{Rule, Wish};
 pub use congestion::occupancy_limit;
 use grants::{Grant, Purpose, Station};
 pub use medium::{CHUNK, CLASSES, Far, LinkClass, Reach};
-use medium::{Medium, ROWS, Rule, Transmission, Wish, levels_of, reference_level};
+use medium::{Medium, ROWS, Transmission, levels_of, reference_level};
 
-/// Slots after a block within which it is sent again, where it is.
+/// Slots before or after a block within which it is sent again, where it is (TS 36.321 5.14.1.1).
 const RETRANSMISSION_WITHIN: u16 = 15;
 /// Slots over which occupancy is taken.
 const OCCUPANCY_SLOTS: f64 = 1_000.0;
@@ -175,6 +178,7 @@ impl Sidelink {
         };
         let planned = std::mem::take(&mut leaving.planned);
         leaving.grants.clear();
+        leaving.granted = [0; CLASSES];
         for slot in planned {
             let row = &mut self.queue[slot as usize % ROWS];
             row.retain(|transmission| transmission.station != station);
@@ -238,11 +242,10 @@ impl Sidelink {
         let p = &self.parameters;
         let priorities = [p.beacon_priority, p.report_priority, p.broadcast_priority];
         let used = self.medium.used(message.station, self.now);
-        let counts = used
-            .iter()
-            .zip(priorities)
-            .filter(|&(_, of)| of >= message.priority);
-        let used: u32 = counts.map(|(&used, _)| used).sum();
+        let granted = self.stations[message.station as usize].granted;
+        let counts = used.iter().zip(granted).zip(priorities);
+        let counts = counts.filter(|&(_, of)| of >= message.priority);
+        let used: u32 = counts.map(|((&used, granted), _)| used + granted).sum();
         let times = 1 + u32::from(p.retransmission);
         let more: u32 = blocks.iter().map(|&count| u32::from(count) * times).sum();
         f64::from(used + more) <= limit * self.pool.subchannels() as f64 * OCCUPANCY_SLOTS
@@ -300,7 +303,10 @@ impl Sidelink {
             if let (Some(slot), true) = (slot, again) {
                 let ahead = (slot - self.now) as u16;
                 wanted.purpose.again = true;
-                wanted.window = [ahead + 1, ahead + RETRANSMISSION_WITHIN];
+                wanted.window = [
+                    window[0].max(ahead.saturating_sub(RETRANSMISSION_WITHIN)),
+                    window[1].max(ahead).min(ahead + RETRANSMISSION_WITHIN),
+                ];
                 self.place(&wanted, reach);
             }
             if slot.is_none() {
@@ -327,9 +333,11 @@ impl Sidelink {
         let now = self.now;
         let [from, to] = window.map(|ahead| now + u64::from(ahead));
         let id = reach.ids[message.station as usize];
-        let draw = |of: DrawPurpose| -> Draw {
+        let draw_for = |of: DrawPurpose, purpose: Purpose| -> Draw {
             Draws::new(self.seed, of, message.class, now).at(id, purpose.number())
         };
+        // Both transmissions of a block go on for the same time.
+        let draw = |of| draw_for(of, purpose.first());
         let latest = to.max(now + u64::from(message.latency));
         let station = &mut self.stations[message.station as usize];
         station.planned.retain(|&slot| slot >= now);
@@ -343,11 +351,19 @@ impl Sidelink {
                     first: window[0],
                     last: window[1],
                 };
-                let bits = draw(DrawPurpose::Resource).bits();
+                let bits = draw_for(DrawPurpose::Resource, purpose).bits();
                 let taken = |ahead: u16| station.is_taken(now + u64::from(ahead), message.period);
                 let (ahead, first) =
                     self.medium
                         .choose(message.station, now, &wish, &self.rule, taken, bits)?;
+                if !purpose.again {
+                    // The second transmission stays near the first.
+                    let second = Purpose {
+                        again: true,
+                        ..purpose
+                    };
+                    station.grants.retain(|grant| grant.purpose != second);
+                }
                 station.grants.push(Grant {
                     purpose,
                     next: now + u64::from(ahead),
@@ -377,6 +393,7 @@ impl Sidelink {
             }
         }
         station.planned.push(slot);
+        station.granted[usize::from(message.class)] += u32::from(count);
         self.flights[wanted.flight as usize].left += 1;
         self.queue[slot as usize % ROWS].push(Transmission {
             station: message.station,
@@ -408,6 +425,8 @@ impl Sidelink {
                 });
             self.now += 1;
             for transmission in &sent {
+                let granted = &mut self.stations[transmission.station as usize].granted;
+                granted[usize::from(transmission.class)] -= u32::from(transmission.count);
                 let flight = &mut self.flights[transmission.message as usize];
                 flight.left -= 1;
                 if flight.left == 0 {

@@ -66,6 +66,15 @@ impl Interval {
     }
 }
 
+/// How often somebody was heard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct HeardOf {
+    pub(crate) beacons: u32,
+    /// Of the first and the newest of them.
+    pub(crate) first: Stamp,
+    pub(crate) newest: Stamp,
+}
+
 impl BeaconHistory {
     /// Begins a new interval and forgets all but the last `keep` of them.
     pub(crate) fn begin_interval(&mut self, size: usize, keep: usize) {
@@ -135,6 +144,35 @@ impl BeaconHistory {
             let (stamp, at) = interval.find(sender, receiver)?;
             (interval.masks[at] & lane.bit() != 0).then_some(stamp)
         })
+    }
+
+    /// What `receiver` heard of each of `senders` in the arm of `lane`, of beacons not before `since`.
+    ///
+    /// All senders of an interval are looked up before those of the next: answers lie far from each other in memory, and those
+    /// of one interval do not wait for each other.
+    pub(crate) fn counts(
+        &self,
+        senders: &[Slot],
+        receiver: Slot,
+        lane: Lane,
+        since: Stamp,
+    ) -> Vec<HeardOf> {
+        let mut counts = vec![HeardOf::default(); senders.len()];
+        for interval in &self.intervals {
+            for (count, &sender) in counts.iter_mut().zip(senders) {
+                if let Some((stamp, at)) = interval.find(sender, receiver)
+                    && stamp >= since
+                    && interval.masks[at] & lane.bit() != 0
+                {
+                    if count.beacons == 0 {
+                        count.newest = stamp;
+                    }
+                    count.first = stamp;
+                    count.beacons += 1;
+                }
+            }
+        }
+        counts
     }
 
     /// The newest for all lanes of `wanted` at once; 0 for the others.
@@ -404,6 +442,19 @@ mod tests {
         };
         assert_eq!([at(&history, 0, 0), at(&history, 0, 1)], [5, 7]);
         assert_eq!([at(&history, 3, 0), at(&history, 1, 0)], [5, 0]);
+        let heard = |beacons, first, newest| HeardOf {
+            beacons,
+            first,
+            newest,
+        };
+        let counts = |receiver, lane, since| {
+            let senders = slots([0, 2]);
+            history.counts(&senders, Slot(receiver), Lane(lane), since)[1]
+        };
+        assert_eq!(counts(0, 0, 0), heard(1, 5, 5));
+        assert_eq!(counts(0, 0, 6), heard(0, 0, 0));
+        assert_eq!(counts(3, 1, 5), heard(1, 5, 5));
+        assert_eq!(counts(1, 0, 0), heard(0, 0, 0));
         for (receiver, wanted) in [(0, 0b11), (0, 0b10), (3, 0b01), (1, 0b11)] {
             let each = history.at_each(sender, Slot(receiver), wanted);
             for (lane, stamp) in (0u8..).zip(each) {
@@ -419,5 +470,8 @@ mod tests {
         assert_eq!([at(&history, 3, 0), at(&history, 0, 0)], [0, 5]);
         history.begin_interval(4, 2);
         assert_eq!([at(&history, 0, 0), at(&history, 0, 1)], [0, 7]);
+        history.push(sender, 9, &slots([0, 1]), &[0b10, 0b10]);
+        let twice = history.counts(&[sender], Slot(0), Lane(1), 7);
+        assert_eq!(twice, [heard(2, 7, 9)]);
     }
 }

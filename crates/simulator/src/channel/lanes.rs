@@ -143,11 +143,15 @@ impl BeaconLanes {
             self.note(world, sender, stamp);
         }
         count_lanes(&self.hits, delivered);
+        let Some(step) = world.counts_from(sender, world.step()) else {
+            return;
+        };
+        let stamp = world.time.stamp(step);
         for (&place, &bits) in places.iter().zip(&self.hits) {
             let mut hosts = bits & self.hosts[place.index()];
             while hosts != 0 {
                 let lane = hosts.trailing_zeros() as usize;
-                self.heard_by_hosts[lane].push((place, sender, world.step()));
+                self.heard_by_hosts[lane].push((place, sender, step));
                 hosts &= hosts - 1;
             }
         }
@@ -159,7 +163,12 @@ impl BeaconLanes {
         let sender = arrived.parcel.sender;
         let range = world.links.range(sender);
         let places = &world.links.receivers[range];
-        let heard = |place: &Slot| u16::from(arrived.receivers.binary_search(place).is_ok());
+        // Both ascend.
+        let mut receivers = arrived.receivers.iter().peekable();
+        let heard = |place: &Slot| {
+            while receivers.next_if(|&receiver| receiver < place).is_some() {}
+            u16::from(receivers.peek() == Some(&place))
+        };
         self.hits.clear();
         self.hits.extend(places.iter().map(heard));
         let stamp = world.time.stamp(arrived.offered);
@@ -167,9 +176,13 @@ impl BeaconLanes {
         if measured && world.agent(sender).mixed().is_multiple_of(one_in) {
             self.note(world, sender, stamp);
         }
+        let Some(step) = world.counts_from(sender, arrived.offered) else {
+            return;
+        };
+        let stamp = world.time.stamp(step);
         for (&place, &hit) in places.iter().zip(&self.hits) {
             if hit & self.hosts[place.index()] != 0 {
-                self.heard_by_hosts[0].push((place, sender, arrived.offered));
+                self.heard_by_hosts[0].push((place, sender, step));
             }
         }
         let interval = world.prepared.timeline.beacon;

@@ -12,6 +12,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use covey_its::cam::PASSENGER_CAR;
 use covey_its::frame::{PORT_CAM, PORT_CPM, Source, encode_frame};
 use covey_its::pcap::{CaptureTime, Writer};
 use covey_its::{Cpm, CpmOptions, Cpms, EncodeError, ItsTime, Numbering, Sensor, Wire};
@@ -91,6 +92,8 @@ pub struct Capture<W> {
     arm: usize,
     zero: ItsTime,
     states: BTreeMap<AgentId, AgentState>,
+    /// What kind of station those are that are no passenger cars.
+    station_types: BTreeMap<AgentId, u8>,
     /// The object numbers of those who list objects.
     numberings: BTreeMap<AgentId, Numbering>,
     counts: CaptureCounts,
@@ -123,6 +126,7 @@ impl<W: Write> Capture<W> {
             arm: 0,
             zero: ItsTime::from_unix_millis(BEGIN_UNIX_MS).unwrap_or_default(),
             states: BTreeMap::new(),
+            station_types: BTreeMap::new(),
             numberings: BTreeMap::new(),
             counts: CaptureCounts::default(),
             error: None,
@@ -158,12 +162,17 @@ impl<W: Write> Capture<W> {
             at: now,
             source,
         };
+        let station_type = self.station_types.get(&sender).copied();
+        let station_type = station_type.unwrap_or(PASSENGER_CAR);
         let wire = Wire::new(&self.reference, self.zero);
         let at = CaptureTime(self.zero.to_unix_micros().saturating_add(now.micros()));
         let state = self.states.get(&sender).copied().unwrap_or_default();
         let cpms: Cpms = match message {
             Message::Beacon(beacon) => {
-                let cam = wire.cam(beacon, None).map_err(refused)?;
+                let mut cam = wire.cam(beacon, None).map_err(refused)?;
+                if !cam.is_roadside() {
+                    cam.station_type = station_type;
+                }
                 let source = Source::of_cam(&cam, wire.its_time(now).map_err(refused)?);
                 let bytes = cam.encode().map_err(refused)?;
                 let frame = encode_frame(&bytes, PORT_CAM, &source).map_err(refused)?;
@@ -184,7 +193,7 @@ impl<W: Write> Capture<W> {
         let speed = (state.speed * 100.0).round();
         let speed = speed.clamp(-16_382.0, 16_382.0) as i16;
         for cpm in &cpms.messages {
-            let frame = cpm_frame(cpm, speed).map_err(refused)?;
+            let frame = cpm_frame(cpm, speed, station_type).map_err(refused)?;
             self.writer.write(at, &frame)?;
             if cpm.fused.is_some() {
                 self.counts.fused += 1;
@@ -207,21 +216,26 @@ impl<W: Write> Capture<W> {
     }
 }
 
-fn cpm_frame(cpm: &Cpm, speed: i16) -> Result<Vec<u8>, EncodeError> {
-    encode_frame(&cpm.encode()?, PORT_CPM, &Source::of_cpm(cpm, speed))
+fn cpm_frame(cpm: &Cpm, speed: i16, station_type: u8) -> Result<Vec<u8>, EncodeError> {
+    let source = Source::of_cpm(cpm, speed).of_type(station_type);
+    encode_frame(&cpm.encode()?, PORT_CPM, &source)
 }
 
 impl<W: Write> Observer for Capture<W> {
     fn step(&mut self, view: &StepView<'_>) {
         // Reports go out between two beacons: their position is that of their own time.
-        for (vehicle, _) in view
+        let stations = view.participates.iter().zip(view.station_types);
+        for (vehicle, (_, &station_type)) in view
             .vehicles
             .iter()
-            .zip(view.participates)
-            .filter(|&(_, &participates)| participates)
+            .zip(stations)
+            .filter(|(_, (participates, _))| **participates)
         {
             let id = AgentId(u64::from(vehicle.id.0));
             self.states.insert(id, self.reference.agent_state(vehicle));
+            if station_type != PASSENGER_CAR {
+                self.station_types.insert(id, station_type);
+            }
         }
     }
 

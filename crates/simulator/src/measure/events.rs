@@ -26,6 +26,8 @@ pub struct StepView<'a> {
     pub vehicles: &'a [VehicleState],
     /// Who participates, in the same order.
     pub participates: &'a [bool],
+    /// What kind of station the messages of each say it is, in the same order (ETSI TS 102 894-2).
+    pub station_types: &'a [u8],
 }
 
 /// What a participant's own vehicle tells it.

@@ -117,9 +117,10 @@ impl Ledger {
             if !in_time(world, told, pair.relevant.deadline_us) {
                 self.missed[world.tile(pair.vehicle).index()] += 1;
                 let observed = &evaluation.observed;
-                let hidden = *pair
-                    .hidden
-                    .get_or_insert_with(|| observed.hidden_by(pair.at.0, pair.relevant.object));
+                let hidden = *pair.hidden.get_or_insert_with(|| {
+                    let own = world.road.sensor(world.prepared, pair.vehicle);
+                    observed.hidden_from(pair.at.0, own, pair.relevant.object)
+                });
                 self.note(world, pair, told, hidden);
             }
         }

@@ -80,7 +80,7 @@ impl PathCells {
                 slot,
                 cells: begin..cells.points.len(),
                 deadline_us: deadline.for_speed(vehicle.speed),
-                reach_m: prepared.scenario.sensing.range_m
+                reach_m: prepared.outfits.farthest(&prepared.scenario.sensing)
                     + reach.length(vehicle.speed)
                     + vehicle.body.length
                     + CELL_M,
@@ -155,9 +155,11 @@ impl PathCells {
         let view = self.views[speaker.index()].get_or_insert_with(|| {
             let mut view = Vec::new();
             let height = world.prepared.scenario.sensing.cell_height_m;
-            observed
-                .view(at.0, &mut self.scratch)
-                .points(&self.points, height, &mut view);
+            let mut looks = match world.road.sensor(world.prepared, speaker) {
+                None => observed.view(at.0, &mut self.scratch),
+                Some(own) => observed.view_with(at.0, own, &mut self.scratch),
+            };
+            looks.points(&self.points, height, &mut view);
             view
         });
         for at in vehicle.cells.clone() {

@@ -11,7 +11,8 @@ use crate::world::World;
 pub(crate) struct Presence {
     /// By number, what each is that was there.
     vehicles: Vec<Option<BodyKind>>,
-    participants: Vec<bool>,
+    /// By number: it has a radio.
+    radios: Vec<bool>,
     tiles: Vec<bool>,
 }
 
@@ -21,11 +22,11 @@ impl Presence {
             let id = vehicle.id.0 as usize;
             if self.vehicles.len() <= id {
                 self.vehicles.resize(id + 1, None);
-                self.participants.resize(id + 1, false);
+                self.radios.resize(id + 1, false);
             }
             self.vehicles[id] = Some(vehicle.body.kind);
             if world.road.participates(slot) {
-                self.participants[id] = true;
+                self.radios[id] = true;
                 let tile = world.tile(slot).index();
                 if self.tiles.len() <= tile {
                     self.tiles.resize(tile + 1, false);
@@ -35,15 +36,16 @@ impl Presence {
         }
     }
 
+    /// How many vehicles: persons, trains, ships and stations are counted by class alone.
     pub(crate) fn vehicles(&self) -> u64 {
-        let no_person = |kind: &&BodyKind| **kind != BodyKind::Pedestrian;
-        self.vehicles.iter().flatten().filter(no_person).count() as u64
+        let kinds = self.vehicles.iter().flatten();
+        kinds.filter(|kind| kind.is_road_vehicle()).count() as u64
     }
 
     /// By class: how many, and how many with a radio.
     pub(crate) fn classes(&self) -> BTreeMap<String, [u64; 2]> {
         let mut classes: BTreeMap<String, [u64; 2]> = BTreeMap::new();
-        for (kind, &radio) in self.vehicles.iter().zip(&self.participants) {
+        for (kind, &radio) in self.vehicles.iter().zip(&self.radios) {
             if let Some(kind) = kind {
                 let counts = classes.entry(kind.name().to_string()).or_default();
                 counts[0] += 1;
@@ -53,8 +55,11 @@ impl Presence {
         classes
     }
 
+    /// How many have a radio, whatever they are; stations beside the road are counted by class alone.
     pub(crate) fn participants(&self) -> u64 {
-        count(&self.participants)
+        let all = self.vehicles.iter().zip(&self.radios);
+        all.filter(|&(kind, &radio)| radio && *kind != Some(BodyKind::Roadside))
+            .count() as u64
     }
 
     pub(crate) fn tiles(&self) -> u64 {

@@ -33,7 +33,8 @@ impl Knowledge<'_> {
             let hidden = if in_time_at(sensed) {
                 Sighting::Seen
             } else {
-                evaluation.observed.hidden_by(place, relevant.object)
+                let own = world.road.sensor(world.prepared, vehicle);
+                evaluation.observed.hidden_from(place, own, relevant.object)
             };
             let age = age_us(world, newest);
             let source = if age.is_none() {

@@ -8,7 +8,8 @@ use covey_protocol::Position;
 use covey_protocol::messages::{AgentState, Size};
 use covey_world::network::Location;
 use covey_world::projection::ProjectionError;
-use covey_world::{GridFrame, LonLat, Map, Point, Projection, VehicleState};
+use covey_world::scene::BodyKind;
+use covey_world::{Body, GridFrame, LonLat, Map, Point, Projection, VehicleState};
 
 use crate::scenario::{Scenario, ScenarioError};
 
@@ -82,12 +83,20 @@ impl MapReference {
             position: Position::new(p.x, p.y),
             heading: vehicle.heading - self.azimuth,
             speed: vehicle.speed,
-            size: Size {
-                length: vehicle.body.length,
-                width: vehicle.body.width,
-                height: vehicle.body.height,
-            },
+            size: size_of(&vehicle.body),
         }
+    }
+}
+
+/// The size of a body as participants tell it.
+pub(crate) fn size_of(body: &Body) -> Size {
+    match body.kind {
+        BodyKind::Roadside => Size::roadside(body.height),
+        _ => Size {
+            length: body.length,
+            width: body.width,
+            height: body.height,
+        },
     }
 }
 

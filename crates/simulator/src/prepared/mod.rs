@@ -1,6 +1,7 @@
 //! What a scenario needs once, whatever the seed and the arms.
 
 mod georeference;
+mod outfits;
 mod road_map;
 mod tiles;
 
@@ -15,6 +16,8 @@ use covey_world::{GridFrame, Map, Point, Sight};
 use crate::scenario::{Scenario, ScenarioError};
 
 pub use georeference::MapReference;
+pub(crate) use georeference::size_of;
+pub(crate) use outfits::{Outfit, OutfitIx, Outfits};
 pub(crate) use road_map::{CarriedMap, Remembering};
 pub(crate) use tiles::Tiles;
 
@@ -29,6 +32,7 @@ pub struct Prepared {
     pub warnings: String,
     pub(crate) grid: GridFrame,
     pub(crate) azimuth: f64,
+    pub(crate) outfits: Outfits,
     pub(crate) sight: Arc<Sight>,
     pub(crate) carried: Arc<CarriedMap>,
     pub(crate) predictor: Arc<Predictor>,
@@ -164,6 +168,7 @@ impl Prepared {
             warnings: String::new(),
             grid,
             azimuth,
+            outfits: Outfits::new(scenario),
             sight,
             predictor,
             conflicts,

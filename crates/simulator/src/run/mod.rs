@@ -4,6 +4,7 @@
 //! are offered, carried or thinned, and delivered; at the decision step of a cycle hosts decide and broadcast, and then
 //! the metric looks at what everyone knows.
 
+mod crowd;
 mod part;
 
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use std::time::Instant as Clock;
 
 use covey_protocol::RoadMap;
 use covey_traffic::Source;
-use covey_world::Frame;
+use covey_world::{Frame, VehicleId};
 use thiserror::Error;
 
 use crate::arms::{Arm, Behaviour};
@@ -91,11 +92,20 @@ pub trait FrameSource {
     /// # Errors
     /// Whatever keeps the traffic from going on.
     fn next_frame(&mut self, frame: &mut Frame) -> Result<bool, RunError>;
+
+    /// The type that the traffic's own files give a vehicle that was in a frame, where there is one.
+    fn vehicle_type(&self, _id: VehicleId) -> Option<&str> {
+        None
+    }
 }
 
 impl<S: Source> FrameSource for S {
     fn next_frame(&mut self, frame: &mut Frame) -> Result<bool, RunError> {
         Source::next_frame(self, frame).map_err(|error| RunError::Traffic(error.to_string()))
+    }
+
+    fn vehicle_type(&self, id: VehicleId) -> Option<&str> {
+        Source::vehicle_type(self, id)
     }
 }
 
@@ -114,6 +124,38 @@ pub enum RunError {
         found_s: f64,
         /// What was asked for.
         needed_s: f64,
+    },
+    /// There are more vehicles than fit.
+    #[error(
+        "traffic: at {at_s:.2} s there are {found} vehicles; expected at most {most} at a time; take fewer vehicles, or a smaller part of the recording"
+    )]
+    TooMany {
+        /// When.
+        at_s: f64,
+        /// How many there are.
+        found: usize,
+        /// How many are taken.
+        most: usize,
+    },
+    /// Too many vehicles hear each other.
+    #[error(
+        "traffic: at {at_s:.2} s {crowd} vehicles are in the square of {side_m:.0} m around ({x_m:.0}, {y_m:.0}) m, and {pairs} pairs within reach of each other; expected at most {most}; take fewer vehicles, or a smaller part of the recording"
+    )]
+    TooClose {
+        /// When.
+        at_s: f64,
+        /// Vehicles in the fullest square.
+        crowd: u64,
+        /// Its side.
+        side_m: f64,
+        /// Its middle, on the map.
+        x_m: f64,
+        /// Its middle, on the map.
+        y_m: f64,
+        /// Pairs that may hear each other.
+        pairs: u64,
+        /// How many are taken.
+        most: u64,
     },
     /// The window is empty, too long or not whole cycles.
     #[error("{field}: found {found}, expected {expected}")]
@@ -372,7 +414,20 @@ impl<'p> Run<'p> {
                 needed_s: f64::from(self.window.end.0) * STEP_S,
             });
         }
+        let prepared = self.world.prepared;
+        let type_of = |id| traffic.vehicle_type(VehicleId(id));
+        self.world
+            .road
+            .outfit_all(prepared, type_of)
+            .map_err(RunError::Traffic)?;
         self.world.spent.traffic_s += clock.elapsed().as_secs_f64();
+        let channel = self.world.prepared.channel.parameters();
+        let reach_m = channel
+            .range_los_m
+            .max(channel.range_nlosv_m)
+            .max(channel.range_nlos_m);
+        let at_s = f64::from(step.0) * STEP_S;
+        crowd::check(at_s, reach_m, &self.world.road.frame.vehicles)?;
         let timeline = &self.world.prepared.timeline;
         let begin = self.window.measured_from;
         let measured = step >= begin;
@@ -409,18 +464,24 @@ impl<'p> Run<'p> {
         let vehicles = &world.road.frame.vehicles;
         if measured {
             self.present.note(world);
-            for vehicle in vehicles {
+            let on_road = vehicles.iter().filter(|v| v.body.kind.is_road_vehicle());
+            for vehicle in on_road {
                 self.outcome.speed.add(vehicle.speed);
             }
         }
         let present = world.road.present().iter();
         let participates: Vec<bool> = present.map(|&slot| world.road.participates(slot)).collect();
+        let present = world.road.present().iter();
+        let station_types: Vec<u8> = present
+            .map(|&slot| world.road.outfit(world.prepared, slot).station_type)
+            .collect();
         observer.step(&StepView {
             step: world.step().0,
             now: world.now(),
             measured,
             vehicles,
             participates: &participates,
+            station_types: &station_types,
         });
         if observer.wants_senses() {
             tell_senses(world, observer);

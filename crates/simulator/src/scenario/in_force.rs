@@ -46,7 +46,7 @@ parameters! {
         errors: Errors = Errors::default(), source "docs/readings.md, errors of positions";
         /// Which objects count as relevant to a vehicle, and when they are evaluated.
         evaluation: Evaluation = Evaluation::default(), source "reading 1";
-        /// Who is on the road, by class: who has a radio.
+        /// Who is on the road, by class: radios, sensors, kind of station, size.
         classes: Classes = Classes::default(), source "design";
         /// How participants behave; by the rules as a rule.
         conduct: Conduct = Conduct::default(), source "reading 45";
@@ -70,7 +70,7 @@ impl Scenario {
             sensing: self.sensing,
             errors: self.errors,
             evaluation: self.evaluation,
-            classes: self.classes,
+            classes: self.classes.clone(),
             conduct: self.conduct,
             penetration: self.penetration,
             sizes: self.sizes,
@@ -85,6 +85,7 @@ impl Scenario {
         if settled.sizes == SizeModel::Uper {
             super::estimates::estimate_encoded(&mut settled.protocol);
         }
+        settled.classes = settled.classes.settled();
         settled.channel.capacity_bytes_per_s = settled.protocol.capacity_bytes_per_s;
         settled.demand.sensor_range_m = settled.sensing.range_m;
         // Stations tell how well they know where they are.

@@ -9,6 +9,8 @@ use toml::de::{DeTable, DeValue};
 
 use super::{Readings, TAKEN, retired};
 use crate::calibrated::Calibrated;
+use crate::classes::TypeRule;
+use crate::stations::Station;
 
 /// Roads and buildings.
 const MAP: &[Field] = &[
@@ -21,6 +23,11 @@ const MAP: &[Field] = &[
         "buildings",
         Kind::List(&Kind::Text),
         "SUMO polygons, plain or gzipped; of a SUMO configuration without net here, those it names itself.",
+    ),
+    Field::new(
+        "stations",
+        Kind::List(&Kind::Text),
+        "Files of stations beside the road, besides `stations`: SUMO's points of interest (`<poi>`) whose type begins with `rsu`.",
     ),
 ];
 
@@ -91,6 +98,16 @@ const BEFORE: &[Field] = &[
     .optional(),
 ];
 const AFTER: &[Field] = &[
+    Field::new(
+        "types",
+        Kind::List(&Kind::Group(TypeRule::FIELDS)),
+        "What differs from their class for types of traffic, a section `[[types]]` each; the first whose name fits counts.",
+    ),
+    Field::new(
+        "stations",
+        Kind::List(&Kind::Group(Station::FIELDS)),
+        "Stations beside the road, a section `[[stations]]` each: with a radio and sensors, objects to nobody; they may host.",
+    ),
     Field::new(
         "unequipped",
         Kind::List(&Kind::Whole),
@@ -229,6 +246,23 @@ fn look_up(group: &str, name: &str, fields: &'static [Field]) -> Result<&'static
         ));
     }
     let mut problem = unknown_field(group, name, &here);
+    // A mistyped key of another section.
+    if !problem.contains("did you mean")
+        && let Some(near) = nearest(name, all.iter().map(|key| key.field.name))
+        && let Some(key) = all
+            .iter()
+            .filter(|key| key.field.name == near)
+            .min_by_key(|key| key.name.matches('.').count())
+    {
+        let place = match group {
+            "" => "at the top".to_string(),
+            group => format!("in `{group}`"),
+        };
+        return Err(format!(
+            "unknown field `{name}` {place}: did you mean `{}`?",
+            key.name
+        ));
+    }
     if !problem.contains(':') {
         problem.push_str("; `covey schema --markdown` lists all keys");
     }
@@ -293,7 +327,44 @@ fn find_wrong(
             });
         } else if let Some(inner) = value.get_ref().as_table() {
             find_wrong(text, &full, inner, field.kind.fields(), all);
+        } else if let (Kind::List(Kind::Group(fields)), DeValue::Array(items)) =
+            (field.kind, value.get_ref())
+        {
+            for item in items {
+                match item.get_ref().as_table() {
+                    Some(inner) => {
+                        find_wrong(text, &full, inner, fields, all);
+                        find_missing(item.span().start, &full, inner, fields, all);
+                    }
+                    None => all.push(Wrong {
+                        at: item.span().start,
+                        problem: format!("{full}: found a value, expected sections `[[{full}]]`"),
+                    }),
+                }
+            }
         }
+    }
+}
+
+/// What a section of a list must have.
+fn find_missing(
+    at: usize,
+    group: &str,
+    table: &DeTable<'_>,
+    fields: &'static [Field],
+    all: &mut Vec<Wrong>,
+) {
+    let given = |name: &str| table.iter().any(|(key, _)| key.get_ref() == name);
+    let places = ["x_m", "y_m"];
+    let missing = fields
+        .iter()
+        .filter(|field| field.required || places.contains(&field.name))
+        .find(|field| !given(field.name));
+    if let Some(field) = missing {
+        all.push(Wrong {
+            at,
+            problem: format!("{group}: missing field `{}`", field.name),
+        });
     }
 }
 
@@ -415,7 +486,11 @@ mod tests {
             ),
             (
                 "map.colour",
-                "unknown field `colour` in `map`: it has `net` and `buildings`",
+                "unknown field `colour` in `map`: it has `net`, `buildings` and `stations`",
+            ),
+            (
+                "taget",
+                "unknown field `taget` at the top: did you mean `protocol.target`?",
             ),
             (
                 "traffic.car.acel",

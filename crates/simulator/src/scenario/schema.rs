@@ -57,6 +57,13 @@ fn property(name: &str, field: &'static Field, keys: &[ScenarioKey]) -> Json {
             either.insert("anyOf".to_string(), json!([{"enum": names}, object]));
             either
         }
+        Kind::List(Kind::Group(fields)) => {
+            let mut list = Map::new();
+            list.insert("type".to_string(), json!("array"));
+            let item = Json::Object(object(name, fields, keys));
+            list.insert("items".to_string(), item);
+            list
+        }
         kind => simple(&kind),
     };
     if matches!(field.kind, Kind::Number | Kind::Whole) {
@@ -179,7 +186,7 @@ fn section(text: &mut String, group: &str, fields: &'static [Field], all: &[Scen
         text.push_str(&row(key));
     }
     for field in fields {
-        if let Kind::Group(inner) = field.kind {
+        if let Kind::Group(inner) | Kind::List(&Kind::Group(inner)) = field.kind {
             let name = name(field);
             let _ = write!(text, "\n## {name}\n\n{}\n", cell(field.text));
             section(text, &name, inner, all);

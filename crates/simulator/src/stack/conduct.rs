@@ -1,23 +1,15 @@
 //! What misbehaving participants do.
 
-use covey_protocol::messages::{Broadcast, Confidence, Content, ObjectState};
+use covey_protocol::messages::{Broadcast, Confidence, Content, ObjectState, Report};
 use covey_protocol::{AgentId, Cell, Duration, Instant, ObjectId, Position, Velocity};
 
-use crate::conduct::Misbehaviour;
+use crate::conduct::{Lie, Misbehaviour};
 use crate::ids::Slot;
 use crate::world::World;
 
-/// What the vehicle at a place does wrong, if anything.
-pub(super) fn misbehaviour(world: &World<'_>, slot: Slot) -> Option<Misbehaviour> {
-    let conduct = &world.prepared.scenario.conduct;
-    conduct
-        .misbehaves(world.seed, world.road.id(slot))
-        .then_some(conduct.misbehaviour)
-}
-
 /// The cells that the digest of a place marks.
 pub(super) fn claimed_cells(world: &World<'_>, slot: Slot) -> Vec<Cell> {
-    if misbehaviour(world, slot) != Some(Misbehaviour::ClaimViews) {
+    if world.misbehaviour(slot) != Some(Misbehaviour::ClaimViews) {
         return world.sights.cells.of(slot).to_vec();
     }
     let scenario = &world.prepared.scenario;
@@ -51,17 +43,79 @@ pub(super) fn ghosts(world: &World<'_>, slot: Slot, at: Instant) -> Vec<ObjectSt
     (0..GHOSTS).map(ghost).collect()
 }
 
-/// What a host at a place says instead of `broadcast`, where it lies in office.
-pub(super) fn twist(world: &World<'_>, slot: Slot, footprint_m: f64, broadcast: &mut Broadcast) {
-    match misbehaviour(world, slot) {
-        Some(Misbehaviour::ServeNobody) => {
+/// How much later than now a vehicle says that it is.
+fn told_later(world: &World<'_>, slot: Slot) -> Duration {
+    match world.lie(slot) {
+        Some(Lie::Ahead) => {
+            let ahead_s = world.prepared.scenario.protocol.guard.ahead_s;
+            Duration::from_seconds(4.0 * ahead_s.max(0.05))
+        }
+        _ => Duration::from_micros(-i64::from(world.lag(slot)) * covey_traffic::STEP_US),
+    }
+}
+
+/// What a contributor at a place says instead of `report`, where it lies of the time.
+pub(super) fn misdate(world: &World<'_>, slot: Slot, report: &mut Report) {
+    let later = told_later(world, slot);
+    report.at = report.at + later;
+    for object in &mut report.objects {
+        object.sensed_at = object.sensed_at + later;
+    }
+}
+
+/// What a host at a place says instead of `broadcast`, where it lies in office, if it says anything; `first` is what it said first.
+pub(super) fn twist(
+    world: &World<'_>,
+    slot: Slot,
+    footprint_m: f64,
+    first: &mut Option<Box<Broadcast>>,
+    mut broadcast: Broadcast,
+) -> Option<Broadcast> {
+    let Some(misbehaviour) = world.misbehaviour(slot) else {
+        return Some(broadcast);
+    };
+    match misbehaviour {
+        Misbehaviour::SilentHost => return None,
+        Misbehaviour::Replay => {
+            let first = first.get_or_insert_with(|| Box::new(broadcast));
+            return Some((**first).clone());
+        }
+        _ => twist_words(world, slot, footprint_m, misbehaviour, &mut broadcast),
+    }
+    if world.lie(slot).is_some() {
+        broadcast.position = world.told(slot, world.step()).position;
+        let later = told_later(world, slot);
+        for at in [
+            &mut broadcast.at,
+            &mut broadcast.cycle_start,
+            &mut broadcast.unchanged_since,
+        ] {
+            *at = *at + later;
+        }
+        for object in &mut broadcast.objects {
+            object.sensed_at = object.sensed_at + later;
+        }
+    }
+    Some(broadcast)
+}
+
+/// Lies in what a broadcast tells.
+fn twist_words(
+    world: &World<'_>,
+    slot: Slot,
+    footprint_m: f64,
+    misbehaviour: Misbehaviour,
+    broadcast: &mut Broadcast,
+) {
+    match misbehaviour {
+        Misbehaviour::ServeNobody => {
             broadcast.contributors.clear();
             broadcast.requested.clear();
             broadcast.objects.clear();
             broadcast.withdrawn.clear();
             broadcast.full = true;
         }
-        Some(Misbehaviour::AskEverybody) => {
+        Misbehaviour::AskEverybody => {
             let around = world.around(slot, footprint_m, 0.0);
             let mut all: Vec<AgentId> = around.map(|other| world.agent(other)).collect();
             all.sort_unstable();
@@ -72,8 +126,8 @@ pub(super) fn twist(world: &World<'_>, slot: Slot, footprint_m: f64, broadcast: 
             broadcast.requested.clear();
             broadcast.lease = Duration::from_millis(65_535);
         }
-        Some(Misbehaviour::HighPrice) => broadcast.price = 1_677.721_5,
-        Some(Misbehaviour::LongTenure) => {
+        Misbehaviour::HighPrice => broadcast.price = 1_677.721_5,
+        Misbehaviour::LongTenure => {
             broadcast.tenure = broadcast.tenure + Duration::from_seconds(49.0 * 86_400.0);
         }
         _ => {}

@@ -45,7 +45,7 @@ impl Spoken {
             let beacon = Beacon {
                 sender: world.agent(slot),
                 at: world.now(),
-                state: world.here(slot).state,
+                state: world.told(slot, world.step()),
                 digest,
                 low_frequency: due.low_frequency,
             };
@@ -154,7 +154,7 @@ impl Spoken {
             };
             for &slot in world.road.participants() {
                 if near(world.tile(slot)) {
-                    let position = world.here(slot).state.position;
+                    let position = world.told(slot, world.step()).position;
                     list.push((position.distance(centre), slot));
                 }
             }

@@ -1,6 +1,7 @@
 //! What all arms of a seed share, step by step: who is on the road, who sees what, who can hear whom, what matters to whom. None
 //! of it depends on who transmits.
 
+mod lies;
 mod links;
 mod lists;
 mod pair_memory;
@@ -92,7 +93,8 @@ impl<'p> World<'p> {
                     prepared.predictor.clone(),
                     prepared.conflicts.clone(),
                     relevance,
-                ),
+                )
+                .with_lanes(prepared.carried.matcher.clone()),
                 pairs: RelevantPairs::new(),
             },
             wanted,

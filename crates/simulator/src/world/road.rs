@@ -1,13 +1,16 @@
 //! Who is on the road in a step: places, radios, tiles, states.
 
 use covey_draws::{Draws, Purpose};
-use covey_protocol::messages::{AgentState, Size};
+use covey_protocol::messages::AgentState;
 use covey_protocol::{AgentId, ObjectId, Position, Tile};
+use covey_world::scene::BodyKind;
+use covey_world::sight::Sensor;
 use covey_world::{Frame, GridFrame, Point, VehicleState};
 
 use super::slots::{Placed, Slots};
 use crate::ids::{FrameIndex, Slot, Step, TileNumber};
-use crate::prepared::{Prepared, RING};
+use crate::prepared::{Outfit, OutfitIx, Prepared, RING, size_of};
+use crate::stations::FIRST_STATION;
 
 /// Stands for no index in the frame: the place is free.
 const ABSENT: u32 = u32::MAX;
@@ -31,11 +34,7 @@ impl Moment {
                 position: Position::new(p.x, p.y),
                 heading: vehicle.heading - azimuth,
                 speed: vehicle.speed,
-                size: Size {
-                    length: vehicle.body.length,
-                    width: vehicle.body.width,
-                    height: vehicle.body.height,
-                },
+                size: size_of(&vehicle.body),
             },
             error: [0.0; 2],
             map: vehicle.position,
@@ -67,6 +66,10 @@ pub(crate) struct Road {
     index: Vec<u32>,
     /// By place: it has a radio.
     equipped: Vec<bool>,
+    /// By place: what it carries.
+    outfits: Vec<OutfitIx>,
+    /// By vehicle number, where outfits do not follow from kinds alone.
+    outfit_of: Vec<Option<OutfitIx>>,
     participants: Vec<Slot>,
     /// Since which step a place is taken.
     appeared: Vec<Step>,
@@ -83,6 +86,8 @@ impl Default for Road {
             placed: Placed::default(),
             index: Vec::new(),
             equipped: Vec::new(),
+            outfits: Vec::new(),
+            outfit_of: Vec::new(),
             participants: Vec::new(),
             appeared: Vec::new(),
             tile: Vec::new(),
@@ -190,6 +195,46 @@ impl Road {
         &self.ring[step.0 as usize % RING][slot.index()]
     }
 
+    /// What the vehicle at a place carries.
+    pub(crate) fn outfit<'p>(&self, prepared: &'p Prepared, slot: Slot) -> &'p Outfit {
+        prepared.outfits.get(self.outfits[slot.index()])
+    }
+
+    /// The sensors at a place, where they are not everybody's: whoever has no radio has eyes.
+    pub(crate) fn sensor<'p>(&self, prepared: &'p Prepared, slot: Slot) -> Option<&'p Sensor> {
+        let outfit = self.participates(slot).then(|| self.outfit(prepared, slot));
+        outfit.and_then(|outfit| outfit.sensor.as_ref())
+    }
+
+    /// Gives the vehicles of the frame, as the traffic made it, kinds and sizes, and adds the stations beside the road.
+    pub(crate) fn outfit_all<'t>(
+        &mut self,
+        prepared: &Prepared,
+        type_of: impl Fn(u32) -> Option<&'t str>,
+    ) -> Result<(), String> {
+        let outfits = &prepared.outfits;
+        if outfits.are_plain() {
+            return Ok(());
+        }
+        for vehicle in &mut self.frame.vehicles {
+            let id = vehicle.id.0;
+            if id >= FIRST_STATION && !outfits.stations().is_empty() {
+                return Err(format!(
+                    "found more than {FIRST_STATION} vehicles, expected fewer where there are stations beside the road"
+                ));
+            }
+            if self.outfit_of.len() <= id as usize {
+                self.outfit_of.resize(id as usize + 1, None);
+            }
+            let kind = vehicle.body.kind;
+            let outfit = *self.outfit_of[id as usize]
+                .get_or_insert_with(|| outfits.of_type(&prepared.scenario, kind, type_of(id)));
+            outfits.get(outfit).fit(vehicle);
+        }
+        self.frame.vehicles.extend_from_slice(outfits.stations());
+        Ok(())
+    }
+
     /// Gives the vehicles of the frame their places and states.
     pub(super) fn place(&mut self, prepared: &Prepared, seed: u64, step: Step) {
         let ids = self.frame.vehicles.iter().map(|v| v.id.0);
@@ -198,6 +243,7 @@ impl Road {
         self.index.clear();
         self.index.resize(size, ABSENT);
         self.equipped.resize(size, false);
+        self.outfits.resize(size, OutfitIx::default());
         self.appeared.resize(size, Step(0));
         self.tile.resize(size, TileNumber(0));
         for &slot in &self.placed.left {
@@ -211,9 +257,20 @@ impl Road {
             let id = self.slots.id(slot);
             let share = equipment.at(id, 0).uniform();
             let scenario = &prepared.scenario;
-            let body = &self.frame.vehicles[self.index[slot.index()] as usize].body;
-            let among = scenario.penetration * scenario.classes.of(body.kind).radio;
-            self.equipped[slot.index()] = share < among && !scenario.unequipped.contains(&id);
+            let kind = self.frame.vehicles[self.index[slot.index()] as usize]
+                .body
+                .kind;
+            let outfits = &prepared.outfits;
+            let outfit = match kind {
+                BodyKind::Roadside => outfits.of_station(id),
+                _ => match self.outfit_of.get(id as usize) {
+                    Some(&Some(outfit)) => outfit,
+                    _ => outfits.of_kind(kind),
+                },
+            };
+            self.outfits[slot.index()] = outfit;
+            self.equipped[slot.index()] =
+                share < outfits.get(outfit).radio && !scenario.unequipped.contains(&id);
             self.appeared[slot.index()] = step;
         }
         self.take_states(prepared, seed, step);

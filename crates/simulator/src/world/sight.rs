@@ -71,7 +71,10 @@ impl Sights {
             if let Some(at) = road.index(slot)
                 && (self.everyone_looks || participates)
             {
-                let mut view = scene.observed.view(at.0, &mut self.scratch);
+                let mut view = match road.sensor(scene.prepared, slot) {
+                    None => scene.observed.view(at.0, &mut self.scratch),
+                    Some(own) => scene.observed.view_with(at.0, own, &mut self.scratch),
+                };
                 view.objects(&mut self.objects);
                 if self.with_cells && participates {
                     view.cells(&scene.prepared.grid, &mut self.visible);

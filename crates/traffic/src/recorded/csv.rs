@@ -10,7 +10,9 @@ use super::{Item, Rows};
 /// Columns that a table must have, then those that it may have.
 pub(super) const NEEDED: [&str; 6] = ["time", "id", "x", "y", "angle", "speed"];
 /// Columns that a table may have.
-pub(super) const OPTIONAL: [&str; 6] = ["type", "pos", "lane", "edge", "tag", "vehicle"];
+pub(super) const OPTIONAL: [&str; 9] = [
+    "type", "pos", "lane", "edge", "tag", "vehicle", "length", "width", "height",
+];
 /// All columns that are looked at, needed ones first.
 pub(super) const COLUMNS: usize = NEEDED.len() + OPTIONAL.len();
 
@@ -192,7 +194,8 @@ impl CsvRows {
         let field = |i: usize| self.columns[i].map_or("", |column| fields[column].trim());
         let id = field(1);
         let number_of = |i: usize| -> Result<f64, FcdError> {
-            let name = NEEDED.get(i).copied().unwrap_or("pos");
+            let optional = i.saturating_sub(NEEDED.len());
+            let name = NEEDED.get(i).copied().unwrap_or(OPTIONAL[optional]);
             let text = field(i);
             if text.is_empty() {
                 return Err(FcdError::MissingField {
@@ -224,7 +227,12 @@ impl CsvRows {
             found: format!("`{time}`"),
             expected: "a number of seconds",
         })?;
+        let size_of = |i: usize| match field(i) {
+            "" => Ok(None),
+            _ => number_of(i).map(Some),
+        };
         let row = Row {
+            size: [size_of(12)?, size_of(13)?, size_of(14)?],
             tag: tag_of(field(10)),
             id,
             x: number_of(2)?,

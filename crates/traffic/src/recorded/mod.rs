@@ -7,7 +7,7 @@
 //! # What becomes of a row
 //! - SUMO's point is the middle of the front bumper, ours the centre of the body; SUMO's angle is in degrees clockwise from
 //!   north, ours in radians counter-clockwise from east.
-//! - The body comes from the type (see [`body`]). A negative speed (reversing) counts as standing.
+//! - The body comes from the type (see [`body`]); columns `length`, `width` and `height` of a CSV file, in metres, come before it. A negative speed (reversing) counts as standing.
 //! - The lane must be one of the net's. Without a `lane` the vehicle is off the road; without a `pos` the position along
 //!   the lane is that of the nearest point of its centre line.
 //! - `<person>` elements are pedestrians, off the road; persons who ride in a vehicle and containers are left out. CSV and
@@ -381,5 +381,10 @@ impl Source for FloatingCarData<'_> {
     fn vehicle_name(&self, id: VehicleId) -> Option<&str> {
         let key = self.numbered.get(id.0 as usize)?;
         Some(self.resolver.name(*key))
+    }
+
+    fn vehicle_type(&self, id: VehicleId) -> Option<&str> {
+        let key = self.numbered.get(id.0 as usize)?;
+        Some(self.resolver.kind(*key))
     }
 }

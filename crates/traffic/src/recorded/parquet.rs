@@ -213,6 +213,7 @@ impl ParquetRows {
         })?;
         let needed = |i: usize| self.value(i).ok_or_else(|| missing(i));
         let row = Row {
+            size: [None; 3],
             tag: tag_of(self.text(10)?),
             id,
             x: needed(2)?,

@@ -39,6 +39,8 @@ pub(super) struct Row<'a> {
     /// The vehicle that a person rides in.
     pub(super) vehicle: &'a str,
     pub(super) pos: Option<f64>,
+    /// Length, width and height, where the row has its own.
+    pub(super) size: [Option<f64>; 3],
 }
 
 /// One moving body at one instant of the recording.
@@ -62,6 +64,9 @@ pub(super) struct Resolver<'n> {
     lanes: HashMap<&'n str, LaneIx>,
     keys: HashMap<Box<str>, u32>,
     names: Vec<Box<str>>,
+    /// By key: the type that it first came with, as a place in `kinds`.
+    kind_of: Vec<u32>,
+    kinds: Vec<Box<str>>,
     bodies: HashMap<Box<str>, Body>,
     types: VehicleTypes,
     persons: bool,
@@ -80,6 +85,8 @@ impl<'n> Resolver<'n> {
             lanes,
             keys: HashMap::new(),
             names: Vec::new(),
+            kind_of: Vec::new(),
+            kinds: Vec::new(),
             bodies: HashMap::new(),
             types,
             persons,
@@ -92,6 +99,12 @@ impl<'n> Resolver<'n> {
         self.names.get(key as usize).map_or("", |name| name)
     }
 
+    /// The type behind a key.
+    pub(super) fn kind(&self, key: u32) -> &str {
+        let kind = self.kind_of.get(key as usize);
+        kind.map_or("", |&kind| &self.kinds[kind as usize])
+    }
+
     /// The number of names so far.
     pub(super) fn names(&self) -> usize {
         self.names.len()
@@ -102,12 +115,19 @@ impl<'n> Resolver<'n> {
         self.last_vehicle = None;
     }
 
-    fn key(&mut self, name: &str) -> (u32, bool) {
+    fn key(&mut self, name: &str, kind: &str) -> (u32, bool) {
         if let Some(&key) = self.keys.get(name) {
             return (key, false);
         }
         let key = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
         self.names.push(name.into());
+        // Few types: those that come together stand together.
+        let known = self.kinds.iter().rposition(|known| **known == *kind);
+        let place = known.unwrap_or_else(|| {
+            self.kinds.push(kind.into());
+            self.kinds.len() - 1
+        });
+        self.kind_of.push(u32::try_from(place).unwrap_or(u32::MAX));
         self.keys.insert(name.into(), key);
         (key, true)
     }
@@ -130,6 +150,10 @@ impl<'n> Resolver<'n> {
     ) -> Result<Option<Sample>, FcdError> {
         all_finite(row, place)?;
         let mut body = self.body(row.kind);
+        let sane = |size: Option<f64>| size.filter(|size| *size > 0.0 && *size < 1000.0);
+        body.length = sane(row.size[0]).unwrap_or(body.length);
+        body.width = sane(row.size[1]).unwrap_or(body.width);
+        body.height = sane(row.size[2]).unwrap_or(body.height);
         // SUMO puts persons and containers on edges, vehicles on lanes; columns keep no element names.
         let tag = match row.tag {
             Tag::Unknown if row.lane.is_empty() && !row.edge.is_empty() => {
@@ -153,7 +177,7 @@ impl<'n> Resolver<'n> {
                 if body.kind != BodyKind::Pedestrian {
                     body = PEDESTRIAN;
                 }
-                let (key, _) = self.key(row.id);
+                let (key, _) = self.key(row.id, row.kind);
                 return Ok(Some(Sample {
                     key,
                     centre: point,
@@ -167,7 +191,7 @@ impl<'n> Resolver<'n> {
             }
             Tag::Vehicle | Tag::Unknown => {}
         }
-        let (key, new) = self.key(row.id);
+        let (key, new) = self.key(row.id, row.kind);
         let (lane, lane_position) = match self.on_lane(row, place, new)? {
             Some((lane, position)) => (Some(lane), position),
             None => (None, 0.0),

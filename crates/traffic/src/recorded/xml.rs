@@ -159,6 +159,7 @@ fn read_row(
         return Err(missing("id"));
     }
     let row = Row {
+        size: [None; 3],
         tag: kind,
         id: &id,
         x: numbers[0].ok_or_else(|| missing("x"))?,

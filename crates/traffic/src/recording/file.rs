@@ -5,13 +5,13 @@
 //! | bytes | content |
 //! |---|---|
 //! | 0..8 | `COVEYTRC` |
-//! | 8..12 | version of the layout, 1 |
+//! | 8..12 | version of the layout, 2 |
 //! | 12..20 | length of the unpacked body |
 //! | 20..52 | BLAKE3 hash of all that follows |
 //! | 52.. | the body, packed with zstd |
 //!
 //! The body: origin (length as u32, UTF-8); number of vehicles (u32), and for each its length, width and height (f64), kind
-//! (u8: 0 car, 1 heavy, 2 two-wheeler, 3 pedestrian, 4 bicycle, 5 rail, 6 other) and name; number of steps (u32) and for each its number of entries
+//! (u8: 0 car, 1 heavy, 2 two-wheeler, 3 pedestrian, 4 bicycle, 5 rail, 6 other, 7 roadside), name and type; number of steps (u32) and for each its number of entries
 //! (u32); then one column after the other: vehicle (u32, less the one before it in the step), x, y (f64), heading, speed,
 //! position along the lane (f32), lane, connection (u32, all ones for none). All but the first column are combined by
 //! exclusive-or with the same vehicle's entry before, which makes most bits 0. Each column is written byte by byte: the lowest bytes
@@ -27,7 +27,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::{NONE, Recording};
 
 const MAGIC: &[u8; 8] = b"COVEYTRC";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const HEADER: usize = 52;
 
 /// Why a recording cannot be saved or loaded.
@@ -172,7 +172,7 @@ impl Recording {
         };
         text(&mut out, &self.origin);
         out.extend_from_slice(&(self.bodies.len() as u32).to_le_bytes());
-        for (body, name) in self.bodies.iter().zip(&self.names) {
+        for ((body, name), kind) in self.bodies.iter().zip(&self.names).zip(&self.types) {
             for size in [body.length, body.width, body.height] {
                 out.extend_from_slice(&size.to_le_bytes());
             }
@@ -184,8 +184,10 @@ impl Recording {
                 BodyKind::Bicycle => 4,
                 BodyKind::Rail => 5,
                 BodyKind::Other => 6,
+                BodyKind::Roadside => 7,
             });
             text(&mut out, name);
+            text(&mut out, kind);
         }
         out.extend_from_slice(&(self.steps() as u32).to_le_bytes());
         for window in self.starts.windows(2) {
@@ -228,7 +230,7 @@ impl Recording {
     fn from_body(body: &[u8]) -> Option<Self> {
         let mut rest = Rest(body);
         let origin = rest.text()?;
-        let (bodies, names) = rest.vehicles()?;
+        let (bodies, names, types) = rest.vehicles()?;
         let vehicles = bodies.len();
         let steps = rest.u32()? as usize;
         if steps > rest.0.len() / 4 {
@@ -283,6 +285,7 @@ impl Recording {
             nexts,
             bodies,
             names,
+            types,
         })
     }
 }
@@ -298,15 +301,16 @@ fn planes(out: &mut Vec<u8>, column: &[u64], width: usize) {
 struct Rest<'a>(&'a [u8]);
 
 impl<'a> Rest<'a> {
-    /// The body and the name of every vehicle.
-    fn vehicles(&mut self) -> Option<(Vec<Body>, Vec<String>)> {
+    /// The body, the name and the type of every vehicle.
+    fn vehicles(&mut self) -> Option<(Vec<Body>, Vec<String>, Vec<String>)> {
         let vehicles = self.u32()? as usize;
-        // A vehicle takes at least 29 bytes: a false number cannot make us ask for more memory than the file is long.
-        if vehicles > self.0.len() / 29 {
+        // A vehicle takes at least 33 bytes: a false number cannot make us ask for more memory than the file is long.
+        if vehicles > self.0.len() / 33 {
             return None;
         }
         let mut bodies = Vec::with_capacity(vehicles);
         let mut names = Vec::with_capacity(vehicles);
+        let mut types = Vec::with_capacity(vehicles);
         for _ in 0..vehicles {
             let mut size = [0.0; 3];
             for size in &mut size {
@@ -320,6 +324,7 @@ impl<'a> Rest<'a> {
                 [4] => BodyKind::Bicycle,
                 [5] => BodyKind::Rail,
                 [6] => BodyKind::Other,
+                [7] => BodyKind::Roadside,
                 _ => return None,
             };
             bodies.push(Body {
@@ -329,8 +334,9 @@ impl<'a> Rest<'a> {
                 kind,
             });
             names.push(self.text()?);
+            types.push(self.text()?);
         }
-        Some((bodies, names))
+        Some((bodies, names, types))
     }
 
     /// Who is in which entry: ids rise within a step, by differences.

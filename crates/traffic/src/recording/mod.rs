@@ -42,6 +42,8 @@ pub struct Recording {
     bodies: Vec<Body>,
     /// By vehicle; empty where the source has no names.
     names: Vec<String>,
+    /// By vehicle; empty where the source has no types.
+    types: Vec<String>,
 }
 
 impl Recording {
@@ -64,6 +66,7 @@ impl Recording {
                     seen.resize(vehicle + 1, false);
                     recording.bodies.resize(vehicle + 1, v.body);
                     recording.names.resize(vehicle + 1, String::new());
+                    recording.types.resize(vehicle + 1, String::new());
                 }
                 if !std::mem::replace(&mut seen[vehicle], true) {
                     recording.bodies[vehicle] = v.body;
@@ -71,6 +74,10 @@ impl Recording {
                         .vehicle_name(v.id)
                         .unwrap_or("")
                         .clone_into(&mut recording.names[vehicle]);
+                    source
+                        .vehicle_type(v.id)
+                        .unwrap_or("")
+                        .clone_into(&mut recording.types[vehicle]);
                 }
             }
             recording.push(&frame);
@@ -127,6 +134,13 @@ impl Recording {
     pub fn name(&self, id: VehicleId) -> Option<&str> {
         let name = self.names.get(id.0 as usize)?;
         (!name.is_empty()).then_some(name.as_str())
+    }
+
+    /// The type of a vehicle in the source's own files, where there is one.
+    #[must_use]
+    pub fn vehicle_type(&self, id: VehicleId) -> Option<&str> {
+        let kind = self.types.get(id.0 as usize)?;
+        (!kind.is_empty()).then_some(kind.as_str())
     }
 
     /// Every vehicle is there in every step.
@@ -314,5 +328,9 @@ impl<R: Borrow<Recording>> Source for Replay<R> {
 
     fn vehicle_name(&self, id: VehicleId) -> Option<&str> {
         self.recording.borrow().name(id)
+    }
+
+    fn vehicle_type(&self, id: VehicleId) -> Option<&str> {
+        self.recording.borrow().vehicle_type(id)
     }
 }

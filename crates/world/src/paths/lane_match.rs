@@ -179,6 +179,26 @@ impl LaneMatcher {
         )
     }
 
+    /// Tells every lane whose centre line comes within `reach` of a point, once or more, with the lane position of the nearest
+    /// point; whatever its direction. No farther than the matcher's own distance.
+    pub(super) fn lanes_under(&self, position: Point, reach: f64, mut tell: impl FnMut(u32, f64)) {
+        if self.columns == 0 || !position.is_finite() {
+            return;
+        }
+        let (x, y) = self.bucket(position.x, position.y);
+        let bucket = y * self.columns + x;
+        let members = self.offsets[bucket] as usize..self.offsets[bucket + 1] as usize;
+        for &member in &self.members[members] {
+            let stretch = &self.stretches[member as usize];
+            let share = share_of_foot(position, stretch.a, stretch.b);
+            let off = position - (stretch.a + (stretch.b - stretch.a) * share);
+            if off.dot(off) <= reach * reach {
+                let at = stretch.at.0 + (stretch.at.1 - stretch.at.0) * share;
+                tell(stretch.lane, at);
+            }
+        }
+    }
+
     /// The lane that fits best, and the lane position of the point of it that is nearest; none if no lane fits.
     ///
     /// Best: least sum of the distance to the centre line and the difference in direction, weighed by the parameters; the

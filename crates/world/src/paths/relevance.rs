@@ -15,7 +15,8 @@
 //!
 //! Signals and right of way do not enter: a vehicle that waits at a red light is relevant all the same. Paths are those of
 //! the [`Predictor`], from true lanes and intentions. Pedestrians and bodies off the road have no path, so nothing is
-//! relevant to them; a body on no lane is relevant to nobody.
+//! relevant to them. A person or bicycle on no lane stands on every lane whose centre line is within 2 m ([`Relevance::with_lanes`]):
+//! whoever walks on the carriageway is ahead of those who come along it. Any other body on no lane is relevant to nobody.
 //!
 //! Where a body's tail hangs over the beginning of a lane that several connections lead into, it came by the one whose
 //! way passes nearest to its rear bumper.
@@ -25,10 +26,11 @@ use std::sync::Arc;
 use super::conflict::{Conflict, ConflictKind, ConflictTable};
 use super::deadline::{Moving, ReactionDeadline, clean};
 use super::graph::NONE;
+use super::lane_match::LaneMatcher;
 use super::predict::{PathBuffer, PathConnection, PathStart, Predictor};
 use crate::geometry::Point;
 use crate::network::ConnectionIx;
-use crate::scene::{Frame, VehicleState};
+use crate::scene::{BodyKind, Frame, VehicleState};
 
 /// Which objects count as being on a conflict course.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
@@ -201,7 +203,14 @@ pub struct Relevance {
     standing: Buckets<Standing>,
     approaches: Buckets<Approach>,
     row: Vec<(u32, Reasons, f64)>,
+    /// Finds the lanes under those who are on none.
+    lanes: Option<Arc<LaneMatcher>>,
+    /// Lanes under one of them.
+    under: Vec<(u32, f64)>,
 }
+
+/// How far from a lane's centre line somebody on foot is on it, in metres.
+const ON_LANE_M: f64 = 2.0;
 
 impl Relevance {
     /// Relevance on the network of `predictor` and `conflicts`.
@@ -222,6 +231,17 @@ impl Relevance {
             standing: Buckets::default(),
             approaches: Buckets::default(),
             row: Vec::new(),
+            lanes: None,
+            under: Vec::new(),
+        }
+    }
+
+    /// The same, which finds the lanes under persons and bicycles that the traffic gives none.
+    #[must_use]
+    pub fn with_lanes(self, lanes: Arc<LaneMatcher>) -> Self {
+        Self {
+            lanes: Some(lanes),
+            ..self
         }
     }
 
@@ -332,6 +352,7 @@ impl Relevance {
     fn stand(&mut self, i: u32, vehicle: &VehicleState, length: f64) {
         let graph = &self.predictor.graph;
         let Some(lane) = vehicle.lane.map(|lane| lane.0) else {
+            self.stand_off_lanes(i, vehicle);
             return;
         };
         if lane as usize >= graph.lane_length.len() || !vehicle.lane_position.is_finite() {
@@ -369,6 +390,27 @@ impl Relevance {
                 None => graph.from[connection as usize],
             };
             front += graph.lane_length[lane as usize];
+        }
+    }
+
+    /// Notes the lanes under a person or bicycle that is on none.
+    fn stand_off_lanes(&mut self, i: u32, vehicle: &VehicleState) {
+        let Some(lanes) = &self.lanes else {
+            return;
+        };
+        if !matches!(vehicle.body.kind, BodyKind::Pedestrian | BodyKind::Bicycle) {
+            return;
+        }
+        let under = &mut self.under;
+        under.clear();
+        lanes.lanes_under(vehicle.position, ON_LANE_M, |lane, at| {
+            under.push((lane, at));
+        });
+        // Stretches of one lane meet; the first counts.
+        under.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        under.dedup_by_key(|entry| entry.0);
+        for &(lane, front) in &*under {
+            self.standing.push(lane, Standing { vehicle: i, front });
         }
     }
 

@@ -45,6 +45,16 @@ impl Footprint {
             && greater(a.y, b.y) >= self.min.y
     }
 
+    /// The line passes the bounding box by clearly more than rounding leaves open: no wall of it can be met.
+    #[inline]
+    fn is_beside(&self, from: Point, along: Point) -> bool {
+        const CLEARLY_M: f64 = 1e-3;
+        let half = (self.max - self.min) * 0.5;
+        let off = along.cross(self.min + half - from);
+        let reach = along.x.abs() * half.y + along.y.abs() * half.x;
+        off.abs() > reach + CLEARLY_M * (along.x.abs() + along.y.abs())
+    }
+
     fn surrounds(&self, p: Point) -> bool {
         p.x >= self.min.x && p.x <= self.max.x && p.y >= self.min.y && p.y <= self.max.y
     }
@@ -270,6 +280,12 @@ impl Buildings {
         }
         footprint.may_meet(from, from + along)
             && rule::tall_blocks(from, along, walls, false, self.holds(footprint, from))
+    }
+
+    /// The same, where most footprints are nowhere near the line.
+    pub(crate) fn cuts_anywhere(&self, index: u32, from: Point, along: Point) -> bool {
+        let footprint = &self.footprints[index as usize];
+        !footprint.is_beside(from, along) && self.cuts(index, from, along)
     }
 
     /// The building blocks the line.

@@ -181,7 +181,9 @@ impl LinkScratch {
                 continue;
             }
             let distance = distance_squared.sqrt();
-            if b.height < vehicles.highest {
+            if vehicles.looks_only[other] {
+                // It has links and hides nothing.
+            } else if b.height < vehicles.highest {
                 others.push(other, away, distance);
                 if b.height > *others_top {
                     *others_top = b.height;
@@ -250,7 +252,8 @@ impl LinkScratch {
         let mut best = hint
             .as_vehicle()
             .and_then(|index| observed.slot_of(index))
-            .filter(|&slot| slot != target as usize && slot != sender.slot && over(slot));
+            .filter(|&slot| slot != target as usize && slot != sender.slot)
+            .filter(|&slot| !vehicles.looks_only[slot] && over(slot));
         let mut height = best.map_or(0.0, |slot| vehicles.boxes[slot].height);
         if height < vehicles.highest {
             let test = |slot: u32| slot != target && over(slot as usize);

@@ -14,6 +14,8 @@
 //!   hides it, since the line has to enter that vehicle's box to get there. The observer's own box never hides anything.
 //! - **A link** between two vehicles looks at the plane only: see [`LinkState`].
 //!
+//! A body of kind [`BodyKind::Roadside`](crate::scene::BodyKind) looks and has links; it hides nothing and is not seen.
+//!
 //! Vehicles whose position, heading or size is not a finite number (or whose size is not positive) see nothing, are not
 //! seen, hide nothing and have no links.
 //!
@@ -78,6 +80,31 @@ pub enum SensorHeight {
     AboveRoof(f64),
     /// Metres above the ground, whatever the vehicle. (Inside its own box, which never blocks.)
     AboveGround(f64),
+}
+
+/// The sensors of one body, where they differ from everybody's.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sensor {
+    /// How far they see, in metres in the plane.
+    pub range: f64,
+    /// How high they sit.
+    pub height: SensorHeight,
+    /// Where they look: pairs of directions in radians, counter-clockwise from the heading, each from its first to its second
+    /// the counter-clockwise way. None: all round.
+    pub sectors: Vec<[f64; 2]>,
+}
+
+impl Sensor {
+    /// It looks that way, given along and across (to the left of) the heading.
+    fn faces(&self, along: f64, across: f64) -> bool {
+        use std::f64::consts::TAU;
+        let direction = across.atan2(along);
+        self.sectors.is_empty()
+            || self.sectors.iter().any(|&[from, to]| {
+                to - from >= TAU
+                    || (direction - from).rem_euclid(TAU) <= (to - from).rem_euclid(TAU)
+            })
+    }
 }
 
 /// The parameters of sight.
@@ -219,7 +246,7 @@ impl Sight {
         let mut cut = false;
         self.buildings
             .near(a + along * 0.5, 0.5 * along.length(), |index| {
-                cut = cut || self.buildings.cuts(index, a, along);
+                cut = cut || self.buildings.cuts_anywhere(index, a, along);
             });
         cut
     }
@@ -258,7 +285,17 @@ impl Observed<'_> {
     ///
     /// A vehicle out of the frame or without a place sees nothing.
     pub fn view<'s>(&'s self, observer: u32, scratch: &'s mut Scratch) -> View<'s> {
-        View::new(self, self.slot_of(observer), scratch)
+        View::new(self, self.slot_of(observer), None, scratch)
+    }
+
+    /// What vehicle `observer` sees with sensors of its own.
+    pub fn view_with<'s>(
+        &'s self,
+        observer: u32,
+        sensor: &'s Sensor,
+        scratch: &'s mut Scratch,
+    ) -> View<'s> {
+        View::new(self, self.slot_of(observer), Some(sensor), scratch)
     }
 
     /// Whether vehicle `observer` sees vehicle `object`, and if not, why. It agrees with [`View::objects`].
@@ -267,8 +304,16 @@ impl Observed<'_> {
     /// without a place is out of range, and so is a vehicle to itself.
     #[must_use]
     pub fn hidden_by(&self, observer: u32, object: u32) -> Sighting {
+        self.hidden_from(observer, None, object)
+    }
+
+    /// As [`Self::hidden_by`], with sensors of the observer's own. What they do not look at is out of range.
+    #[must_use]
+    pub fn hidden_from(&self, observer: u32, sensor: Option<&Sensor>, object: u32) -> Sighting {
         match (self.slot_of(observer), self.slot_of(object)) {
-            (Some(from), Some(to)) if from != to => plain::sighting(self, from, to),
+            (Some(from), Some(to)) if from != to && !self.vehicles.looks_only[to] => {
+                plain::sighting(self, from, sensor, to)
+            }
             _ => Sighting::OutOfRange,
         }
     }
@@ -278,8 +323,22 @@ impl Observed<'_> {
         (slot != NOWHERE).then_some(slot as usize)
     }
 
-    fn sensor_height(&self, slot: usize) -> f64 {
-        match self.sight.options.sensor {
+    /// How far the sensors at a slot see.
+    fn range(&self, sensor: Option<&Sensor>) -> f64 {
+        match sensor {
+            Some(sensor) => sensor.range.max(0.0),
+            None => self.sight.options.range,
+        }
+    }
+
+    /// The sensors at a slot look towards the point `along` away.
+    fn faces(&self, slot: usize, sensor: Option<&Sensor>, along: crate::Point) -> bool {
+        let axis = self.vehicles.boxes[slot].axis;
+        sensor.is_none_or(|sensor| sensor.faces(axis.dot(along), axis.cross(along)))
+    }
+
+    fn sensor_height(&self, slot: usize, sensor: Option<&Sensor>) -> f64 {
+        match sensor.map_or(self.sight.options.sensor, |sensor| sensor.height) {
             SensorHeight::AboveRoof(above) => self.vehicles.boxes[slot].height + above,
             SensorHeight::AboveGround(height) => height,
         }

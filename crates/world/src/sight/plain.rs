@@ -6,7 +6,7 @@
 use super::cells::{cell_corners, cells_in_range};
 use super::links::Link;
 use super::rule::{self, SightLine};
-use super::{CellRule, LinkState, ObjectRule, Observed, Sighting};
+use super::{CellRule, LinkState, ObjectRule, Observed, Sensor, Sighting};
 use crate::geometry::Point;
 use crate::grid::GridFrame;
 
@@ -19,19 +19,19 @@ struct Near {
 }
 
 impl Near {
-    fn new(observed: &Observed<'_>, slot: usize, range: f64) -> Self {
+    fn new(observed: &Observed<'_>, slot: usize, sensor: Option<&Sensor>, range: f64) -> Self {
         let vehicles = &observed.vehicles;
         let from = vehicles.boxes[slot].centre;
         let mut near = Self {
             from,
-            from_height: observed.sensor_height(slot),
+            from_height: observed.sensor_height(slot, sensor),
             vehicles: Vec::new(),
             buildings: Vec::new(),
         };
         vehicles.near(from, range, |other| {
             let reach = range + vehicles.reach[other];
             let away = vehicles.boxes[other].centre - from;
-            if other != slot && away.dot(away) <= reach * reach {
+            if other != slot && !vehicles.looks_only[other] && away.dot(away) <= reach * reach {
                 near.vehicles.push(other as u32);
             }
         });
@@ -88,7 +88,8 @@ pub(super) fn link_state(observed: &Observed<'_>, first: usize, second: usize) -
     let mut tallest = 0.0_f64;
     vehicles.near(from, range, |other| {
         let b = &vehicles.boxes[other];
-        if other != first && other != second && rule::over_box(from, along, b).is_some() {
+        let between = other != first && other != second && !vehicles.looks_only[other];
+        if between && rule::over_box(from, along, b).is_some() {
             tallest = tallest.max(b.height);
         }
     });
@@ -132,15 +133,25 @@ pub(super) fn corners(axis: Point, half: Point) -> [Point; 4] {
 }
 
 /// As [`Observed::hidden_by`], for two slots.
-pub(super) fn sighting(observed: &Observed<'_>, from: usize, to: usize) -> Sighting {
-    let options = &observed.sight.options;
+pub(super) fn sighting(
+    observed: &Observed<'_>,
+    from: usize,
+    sensor: Option<&Sensor>,
+    to: usize,
+) -> Sighting {
+    let range = observed.range(sensor);
     let target = &observed.vehicles.boxes[to];
     let along = target.centre - observed.vehicles.boxes[from].centre;
-    if along.dot(along) > options.range * options.range {
+    if along.dot(along) > range * range || !observed.faces(from, sensor, along) {
         return Sighting::OutOfRange;
     }
     // Nothing beyond the object's farthest point can hide it.
-    let mut near = Near::new(observed, from, along.length() + target.half.length() + 1.0);
+    let mut near = Near::new(
+        observed,
+        from,
+        sensor,
+        along.length() + target.half.length() + 1.0,
+    );
     if object_is_seen::<false>(observed, &near, to) {
         return Sighting::Seen;
     }
@@ -186,7 +197,7 @@ fn look_at_objects<const ALL: bool>(observed: &Observed<'_>, observer: u32, out:
         ObjectRule::Centre => 0.0,
         ObjectRule::AnyCorner | ObjectRule::AllCorners => observed.vehicles.longest_reach(),
     };
-    let near = Near::new(observed, slot, options.range + slack);
+    let near = Near::new(observed, slot, None, options.range + slack);
     for &other in &near.vehicles {
         let target = &observed.vehicles.boxes[other as usize];
         let along = target.centre - near.from;
@@ -229,7 +240,7 @@ fn look_at_cells<const ALL: bool>(
         CellRule::Centre => 0.0,
         CellRule::Strict => grid.cell_size(),
     };
-    let near = Near::new(observed, slot, options.range + slack);
+    let near = Near::new(observed, slot, None, options.range + slack);
     let height = options.cell_height;
     let corners = cell_corners(grid);
     cells_in_range(grid, near.from, options.range, |cell, along| {
@@ -258,7 +269,7 @@ pub fn points(
         return;
     };
     let range = observed.sight.options.range;
-    let near = Near::new(observed, slot, range);
+    let near = Near::new(observed, slot, None, range);
     out.extend(points.iter().map(|&p| {
         let along = p - near.from;
         along.dot(along) <= range * range && near.free::<false>(observed, along, height, NONE)

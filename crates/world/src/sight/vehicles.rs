@@ -5,7 +5,7 @@ use super::nearby::Outline;
 use super::prospect::{OpenTiles, TILE, TILE_RIM};
 use super::rule::UprightBox;
 use crate::geometry::Point;
-use crate::scene::VehicleState;
+use crate::scene::{BodyKind, VehicleState};
 use std::ops::Range;
 
 /// Side of a cell of the vehicle grid, in metres: cells are the tiles that prospects speak of.
@@ -40,6 +40,8 @@ pub(crate) struct Vehicles {
     long_from: usize,
     /// The longest reach within the grid.
     longest: f64,
+    /// By slot: it looks and has links, hides nothing and is not seen.
+    pub looks_only: Vec<bool>,
     /// The highest roof.
     pub highest: f64,
     /// By slot: 0 for the highest roofs, 1 for the next lower, and so on; the last class holds all that are lower still.
@@ -147,8 +149,10 @@ impl Vehicles {
         result.reach.reserve_exact(order.len());
         result.index.reserve_exact(order.len());
         result.outlines.reserve_exact(order.len());
+        result.looks_only.reserve_exact(order.len());
         for (slot, &(long, place, i)) in order.iter().enumerate() {
             let v = &frame[i as usize];
+            let looks_only = v.body.kind == BodyKind::Roadside;
             let half = Point::new(v.body.length * 0.5, v.body.width * 0.5);
             let reach = half.length();
             result.slot[i as usize] = slot as u32;
@@ -166,7 +170,10 @@ impl Vehicles {
             if !long {
                 result.longest = result.longest.max(reach);
             }
-            result.highest = result.highest.max(v.body.height);
+            result.looks_only.push(looks_only);
+            if !looks_only {
+                result.highest = result.highest.max(v.body.height);
+            }
         }
         let mut heights: Vec<f64> = Vec::new();
         for b in &result.boxes {

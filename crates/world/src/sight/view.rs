@@ -11,7 +11,7 @@ use super::links::LinkScratch;
 use super::nearby::Nearby;
 use super::prospect::{self, NearBounds, Prospect};
 use super::rule::{self, SightLine};
-use super::{CellRule, ObjectRule, Observed, cells, plain};
+use super::{CellRule, ObjectRule, Observed, Sensor, cells, plain};
 use crate::geometry::Point;
 use crate::grid::GridFrame;
 use std::ops::Range;
@@ -39,6 +39,10 @@ pub struct Scratch {
 pub struct View<'s> {
     observed: &'s Observed<'s>,
     slot: Option<usize>,
+    /// Sensors of its own, where it has some.
+    sensor: Option<&'s Sensor>,
+    /// How far it sees.
+    range: f64,
     scratch: &'s mut Scratch,
     /// How far the horizon and the sets reach; negative before they are made.
     prepared: f64,
@@ -60,18 +64,21 @@ impl<'s> View<'s> {
     pub(super) fn new(
         observed: &'s Observed<'s>,
         slot: Option<usize>,
+        sensor: Option<&'s Sensor>,
         scratch: &'s mut Scratch,
     ) -> Self {
         let (from, from_height) = match slot {
             Some(slot) => (
                 observed.vehicles.boxes[slot].centre,
-                observed.sensor_height(slot),
+                observed.sensor_height(slot, sensor),
             ),
             None => (Point::default(), 0.0),
         };
         Self {
             observed,
             slot,
+            sensor,
+            range: observed.range(sensor),
             scratch,
             prepared: -1.0,
             prepared_top: 0.0,
@@ -123,7 +130,10 @@ impl<'s> View<'s> {
             let away = vehicles.boxes[other].centre - self.from;
             let reach = range + vehicles.reach[other];
             let distance_squared = away.dot(away);
-            if distance_squared * SHRINK <= reach * reach && other != slot {
+            if distance_squared * SHRINK <= reach * reach
+                && other != slot
+                && !vehicles.looks_only[other]
+            {
                 nearby.push(other, away, distance_squared.sqrt());
             }
         }
@@ -193,6 +203,7 @@ impl<'s> View<'s> {
             return slot.is_some_and(|slot| {
                 slot != target
                     && self.slot != Some(slot)
+                    && !vehicles.looks_only[slot]
                     && rule::box_blocks(line, &vehicles.boxes[slot])
             });
         }
@@ -227,7 +238,7 @@ impl<'s> View<'s> {
             ObjectRule::Centre => 0.0,
             ObjectRule::AnyCorner | ObjectRule::AllCorners => vehicles.longest_reach(),
         };
-        self.prepare(slot, options.range + slack, 0.0);
+        self.prepare(slot, self.range + slack, 0.0);
         if self.scratch.horizon.enclosed {
             return;
         }
@@ -237,7 +248,9 @@ impl<'s> View<'s> {
             let other = other as usize;
             let target = &vehicles.boxes[other];
             let along = target.centre - self.from;
-            if along.dot(along) > options.range * options.range {
+            if along.dot(along) > self.range * self.range
+                || !self.observed.faces(slot, self.sensor, along)
+            {
                 continue;
             }
             let index = vehicles.index[other];
@@ -279,7 +292,7 @@ impl<'s> View<'s> {
             CellRule::Centre => 0.0,
             CellRule::Strict => grid.cell_size(),
         };
-        self.prepare(slot, options.range + slack, height);
+        self.prepare(slot, self.range + slack, height);
         if self.scratch.horizon.enclosed {
             return;
         }
@@ -287,6 +300,9 @@ impl<'s> View<'s> {
         hints.visit(self.observed.vehicles.index[slot]);
         let corners = cells::cell_corners(grid);
         let look_at = |cell, along| {
+            if !self.observed.faces(slot, self.sensor, along) {
+                return;
+            }
             let line = self.line(along, height);
             let blocker = self.blocker_or(hints.of(cell), &line, NONE);
             hints.note(cell, blocker.unwrap_or(Hint::NONE));
@@ -299,10 +315,11 @@ impl<'s> View<'s> {
                 out.push(cell);
             }
         };
-        let range = options.range;
-        let fine = grid.cell_size() * MOST_CELLS_ACROSS < range;
+        let range = self.range;
+        let fine = grid.cell_size() * MOST_CELLS_ACROSS < options.range;
         let prospect = self.prospect.filter(|_| !fine);
-        match prospect.and_then(|prospect| prospect.open_cells(grid, range)) {
+        // A prospect remembers the cells of everybody's range; who sees farther has none.
+        match prospect.and_then(|prospect| prospect.open_cells(grid, options.range)) {
             Some(open) => cells::cells_of_list_in_range(grid, self.from, range, open, look_at),
             None => cells::cells_in_range(grid, self.from, range, look_at),
         }
@@ -317,12 +334,15 @@ impl<'s> View<'s> {
             out.resize(points.len(), false);
             return;
         };
-        let range = self.observed.sight.options.range;
+        let range = self.range;
         self.prepare(slot, range, height);
         let enclosed = self.scratch.horizon.enclosed;
         out.extend(points.iter().map(|&p| {
             let along = p - self.from;
-            !enclosed && along.dot(along) <= range * range && self.free(along, height, NONE)
+            !enclosed
+                && along.dot(along) <= range * range
+                && self.observed.faces(slot, self.sensor, along)
+                && self.free(along, height, NONE)
         }));
     }
 }

@@ -10,7 +10,7 @@ use crate::channel::{Class, Parcel, Ticket};
 use crate::conduct::Misbehaviour;
 use crate::ids::{Slot, Step};
 use crate::stack::Turn;
-use crate::stack::conduct::{ghosts, misbehaviour};
+use crate::stack::conduct::{ghosts, misdate};
 use crate::world::{Time, World};
 
 /// A report on its way.
@@ -106,7 +106,8 @@ impl Contributors {
             if self.phases[slot.index()] != phase {
                 continue;
             }
-            if let Some(report) = self.compose(profile, turn, slot) {
+            if let Some(mut report) = self.compose(profile, turn, slot) {
+                misdate(world, slot, &mut report);
                 let bytes = turn.stage.sizes.contribution(&report);
                 let parcel = Parcel::report(slot, bytes, world.prepared.timeline.cycle);
                 let ticket = turn.air.offer(world, &thinning, parcel);
@@ -131,7 +132,7 @@ impl Contributors {
             // It has nothing to send, whatever it senses.
             return None;
         }
-        let misbehaviour = misbehaviour(world, slot);
+        let misbehaviour = world.misbehaviour(slot);
         let sensed = turn.spoken.sensed(world, slot);
         let observer = Observer {
             now,

@@ -90,22 +90,21 @@ impl Heard for ContributorEars<'_> {
         let world = self.world;
         let timeline = &world.prepared.timeline;
         let memory_s = world.prepared.scenario.protocol.soft_state_s;
-        for other in world.around(self.slot, radius_m, memory_s) {
-            let mut stamps = self
-                .heard
-                .each_at(other, self.slot, self.lane)
-                .map(|stamp| world.time.step_of(stamp))
-                .take_while(|&step| world.step().since(step) <= timeline.soft_state);
-            let Some(newest) = stamps.next() else {
+        let around: Vec<Slot> = world.around(self.slot, radius_m, memory_s).collect();
+        let since = Step(world.step().0.saturating_sub(timeline.soft_state));
+        let since = world.time.stamp(since);
+        let counts = self.heard.counts(&around, self.slot, self.lane, since);
+        for (&other, heard) in around.iter().zip(counts) {
+            if heard.beacons == 0 {
                 continue;
-            };
-            let (beacons, first) = stamps.fold((1, newest), |(count, _), step| (count + 1, step));
+            }
+            let newest = world.time.step_of(heard.newest);
             tell(Neighbour {
                 id: world.agent(other),
-                state: world.road.moment(other, newest).state,
+                state: world.told(other, newest),
                 at: Time::instant(newest),
-                beacons,
-                first_at: Time::instant(first),
+                beacons: heard.beacons,
+                first_at: Time::instant(world.time.step_of(heard.first)),
             });
         }
     }

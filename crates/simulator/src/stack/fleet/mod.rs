@@ -164,8 +164,13 @@ impl Fleet {
     fn hear_report(&mut self, turn: &mut Turn<'_>, sent: &SentReport, receivers: &[Slot]) {
         let world = turn.stage.world;
         let now = world.now();
-        let stamp = world.time.stamp(sent.sensed);
         let report = &sent.report;
+        if report.at > now {
+            // From a clock that is too far ahead.
+            return;
+        }
+        let lag = world.lag(sent.parcel.sender);
+        let stamp = world.time.stamp(sent.sensed.before(lag));
         turn.ledger.receptions += (receivers.len() * report.objects.len()) as u64;
         let told = report.objects.iter();
         let told = told.filter_map(|object| world.road.slot_of(object.id));
@@ -228,9 +233,14 @@ impl Fleet {
                         };
                         turn.observer.decision(turn.number, &view);
                     }
-                    Output::Transmit(Message::Broadcast(mut broadcast)) => {
+                    Output::Transmit(Message::Broadcast(broadcast)) => {
                         let footprint_m = self.profile.parameters.footprint_m;
-                        twist(world, office.slot, footprint_m, &mut broadcast);
+                        let first = &mut office.first;
+                        let Some(broadcast) =
+                            twist(world, office.slot, footprint_m, first, broadcast)
+                        else {
+                            continue;
+                        };
                         let bytes = turn.stage.sizes.broadcast(&broadcast);
                         let parcel = Parcel::broadcast(office.slot, bytes);
                         let ticket = turn.air.offer(world, &thinning, parcel);
@@ -273,6 +283,15 @@ impl Fleet {
     fn hear_broadcast(&mut self, turn: &mut Turn<'_>, sent: &SentBroadcast, receivers: &[Slot]) {
         let world = turn.stage.world;
         let broadcast = &sent.broadcast;
+        let believing: Vec<Slot>;
+        let receivers = match world.misbehaviour(sent.parcel.sender) {
+            None => receivers,
+            Some(_) => {
+                let believe = |&&slot: &&Slot| self.offices.is_plausible(turn, slot, broadcast);
+                believing = receivers.iter().filter(believe).copied().collect();
+                &believing
+            }
+        };
         let silence_refreshes = self.profile.parameters.silence_refreshes;
         turn.ledger.receptions += (receivers.len() * broadcast.objects.len()) as u64;
         if let Some(office) = self.offices.held_by(sent.parcel.sender) {

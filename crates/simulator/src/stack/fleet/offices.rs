@@ -22,6 +22,8 @@ pub(super) struct InOffice {
     pub(super) listed: Vec<(ObjectId, u32)>,
     /// By receiver: one more than the last sequence number received, and the first of the unbroken run up to it.
     pub(super) following: Vec<(u32, u32)>,
+    /// What it said first, where it says that again and again.
+    pub(super) first: Option<Box<Broadcast>>,
 }
 
 impl std::fmt::Debug for InOffice {
@@ -81,7 +83,7 @@ impl Neighbourhood for TileEars<'_> {
             return None;
         }
         let step = self.world.time.step_of(stamp);
-        (Time::instant(step) > since).then(|| self.world.road.moment(host, step).state.position)
+        (Time::instant(step) > since).then(|| self.world.told(host, step).position)
     }
 
     fn any_other(
@@ -101,10 +103,7 @@ impl Neighbourhood for TileEars<'_> {
             };
             world.age(stamp).is_some_and(|age| age <= soft) && {
                 let step = world.time.step_of(stamp);
-                found(
-                    world.agent(other),
-                    world.road.moment(other, step).state.position,
-                )
+                found(world.agent(other), world.told(other, step).position)
             }
         })
     }
@@ -126,8 +125,7 @@ impl HostEvidence<'_> {
         let recent = self.world.age(stamp).is_some_and(|age| age <= soft);
         recent.then(|| {
             let step = self.world.time.step_of(stamp);
-            let moment = self.world.road.moment(other, step);
-            (moment.state.position, Time::instant(step))
+            (self.world.told(other, step).position, Time::instant(step))
         })
     }
 }
@@ -257,7 +255,7 @@ impl Offices {
         for host in &self.hosts {
             let tile = host.host.tile();
             let begin = world.step().before(soft);
-            if world.road.appeared(host.slot) > begin {
+            if world.road.appeared(host.slot) > begin || world.lie(host.slot).is_some() {
                 continue;
             }
             let stayed = (begin.0..=world.step().0).map(Step).all(|step| {
@@ -317,6 +315,7 @@ impl Offices {
             host,
             listed: Vec::new(),
             following: Vec::new(),
+            first: None,
         });
         turn.beacons.hosts[place] |= turn.lane.bit();
         turn.ledger.outcome.host_changes += u64::from(turn.stage.measured);
@@ -333,6 +332,30 @@ impl Offices {
         turn.beacons.hosts[slot.index()] &= !turn.lane.bit();
     }
 
+    /// A host can have sent a broadcast, as far as a receiver knows.
+    pub(super) fn is_plausible(
+        &self,
+        turn: &Turn<'_>,
+        receiver: Slot,
+        broadcast: &Broadcast,
+    ) -> bool {
+        let world = turn.stage.world;
+        let place = world.here(receiver).state.position;
+        let beacon = self.evidence(turn, receiver).beacon(broadcast.host);
+        self.guard
+            .is_host(world.now(), Some(place), beacon, broadcast)
+    }
+
+    fn evidence<'a>(&self, turn: &'a Turn<'_>, slot: Slot) -> HostEvidence<'a> {
+        HostEvidence {
+            world: turn.stage.world,
+            heard: &turn.beacons.heard,
+            lane: turn.lane,
+            slot,
+            soft_state_s: self.soft_state_s,
+        }
+    }
+
     /// A receiver of a broadcast remembers its claim; a host may have to yield to it. Gives whether a host can have sent it, as far
     /// as the receiver knows.
     pub(super) fn heed(
@@ -343,19 +366,11 @@ impl Offices {
     ) -> bool {
         let world = turn.stage.world;
         let now = world.now();
-        let evidence = HostEvidence {
-            world,
-            heard: &turn.beacons.heard,
-            lane: turn.lane,
-            slot: receiver,
-            soft_state_s: self.soft_state_s,
-        };
-        let (tile, agent) = (broadcast.tile, world.agent(receiver));
-        let place = world.here(receiver).state.position;
-        let beacon = evidence.beacon(broadcast.host);
-        if !self.guard.is_host(now, Some(place), beacon, broadcast) {
+        if !self.is_plausible(turn, receiver, broadcast) {
             return false;
         }
+        let (tile, agent) = (broadcast.tile, world.agent(receiver));
+        let evidence = self.evidence(turn, receiver);
         let claims = &mut self.claims[receiver.index()];
         let claim = claims.hear(&self.rule, now, agent, broadcast, &evidence);
         if let Some(office) = self.held_by(receiver) {
