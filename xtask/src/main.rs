@@ -85,28 +85,50 @@ fn run_alone(task: impl FnOnce(&Path, &mut Report)) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The work is a program of the experiment crate: this one stays small enough to be built before everything else.
+/// The work is a program of the experiment crate: this one stays small enough to be built before everything else. It is built as the
+/// tests are, with all features of the workspace, so that what they compiled serves.
 fn results(root: &Path, out: &str) -> ExitCode {
-    let status = std::process::Command::new("cargo")
-        .args([
-            "run",
+    let made = metadata::workspace(root).and_then(|packages| {
+        let features = metadata::test_features(&packages);
+        let build = [
+            "build",
             "--quiet",
             "--locked",
-            "--package",
-            "covey-experiment",
-        ])
-        .args(["--example", "results", "--"])
-        .arg(root)
-        .arg(root.join(out))
-        .current_dir(root)
-        .status();
-    match status {
-        Ok(status) if status.success() => ExitCode::SUCCESS,
-        Ok(_) => ExitCode::FAILURE,
+            "--workspace",
+            "--features",
+            &features,
+            "--example",
+            "results",
+        ];
+        run_program(root, "cargo", &build)?;
+        let program = Path::new(&metadata::target_folder(root)?).join("debug/examples/results");
+        let out = root.join(out);
+        run_program(
+            root,
+            &program.to_string_lossy(),
+            &[&root.to_string_lossy(), &out.to_string_lossy()],
+        )
+    });
+    match made {
+        Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: cargo cannot be run: {error}");
+            eprintln!("error: {error}");
             ExitCode::FAILURE
         }
+    }
+}
+
+/// Runs a program at the terminal, to its end.
+fn run_program(root: &Path, program: &str, arguments: &[&str]) -> Result<(), String> {
+    let status = std::process::Command::new(program)
+        .args(arguments)
+        .current_dir(root)
+        .status()
+        .map_err(|error| format!("{program} cannot be run: {error}"))?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(format!("{program} did not end well: {status}"))
     }
 }
 

@@ -102,8 +102,8 @@ struct Record {
     order: u64,
     /// Since when it can have been in office, by its first word.
     since: Instant,
-    /// When a beacon of it last agreed with its claim; its first word where none did.
-    seen_at: Instant,
+    /// Its words since one of its beacons was heard.
+    unseen: u32,
     /// When it last served somebody, or nobody was there to be served; its first word where neither was.
     served_at: Instant,
     /// It has served somebody.
@@ -114,7 +114,7 @@ impl Record {
     /// It can be believed in office, by one who is `wary` or is not.
     fn is_believed(&self, rule: &OfficeRule, wary: bool) -> bool {
         let within = |at: Instant, limit: Duration| self.claim.at.since(at) <= limit;
-        within(self.seen_at, rule.unseen)
+        self.unseen <= rule.unseen
             && (!rule.must_serve || within(self.served_at, rule.serve) && (self.proven || !wary))
     }
 }
@@ -143,7 +143,7 @@ impl Claims {
                     claim,
                     order: self.heard,
                     since,
-                    seen_at: claim.at,
+                    unseen: 0,
                     served_at: claim.at,
                     proven: false,
                 });
@@ -159,9 +159,10 @@ impl Claims {
         }
         record.claim = claim;
         record.order = self.heard;
-        if evidence.beacon(claim.host).is_some() {
-            record.seen_at = claim.at;
-        }
+        record.unseen = match evidence.beacon(claim.host) {
+            Some(_) => 0,
+            None => record.unseen.saturating_add(1),
+        };
         if serves(own, broadcast, evidence) {
             record.proven = true;
             record.served_at = claim.at;
@@ -301,7 +302,9 @@ pub struct OfficeRule {
     tile_m: f64,
     soft_state: Duration,
     handover: Option<Handover>,
-    unseen: Duration,
+    /// So many words of one who is not heard to beacon are believed. Words, not time: at the edge of reach, and where the channel is
+    /// full, a word gets through now and then without a beacon before it.
+    unseen: u32,
     serve: Duration,
     wary: Duration,
     /// Broadcasts list those around the host.
@@ -322,7 +325,7 @@ impl OfficeRule {
             tile_m: parameters.tile_m,
             soft_state: Duration::from_seconds(parameters.soft_state_s),
             handover: parameters.handover,
-            unseen: Duration::from_seconds(parameters.guard.unseen_s),
+            unseen: libm::ceil(parameters.guard.unseen_s / parameters.cycle_s) as u32,
             serve: Duration::from_seconds(parameters.guard.serve_s),
             wary: Duration::from_seconds(parameters.guard.wary_s),
             must_serve: parameters.broadcast_content == BroadcastContent::All,

@@ -174,8 +174,8 @@ parameters! {
         fastest_m_per_s: f64 = 100.0, unit "m/s", range above(0.0), source "design: 360 km/h";
         /// Positions may be off by so much besides: errors, rounding, the way from the middle of a body to its front.
         margin_m: f64 = 50.0, unit "m", range at_least(0.0), source "design";
-        /// Whoever is not heard to beacon is believed in office for so long.
-        unseen_s: f64 = 3.0, unit "s", range at_least(0.0), source "design: 30 beacons";
+        /// Whoever is not heard to beacon is believed in office for as many broadcasts as a host sends in this time.
+        unseen_s: f64 = 3.0, unit "s", range at_least(0.0), source "design: 15 words of a host that also beacons twice as often are without a beacon once in 14 million";
         /// A host that neither lists a station nor asks anybody whom one hears, for so long, is believed in office no more.
         serve_s: f64 = 3.0, unit "s", range above(0.0), source "design: 15 cycles, three full refreshes";
         /// For so long after a host did not serve, or was handed over to and did not take office, others are believed in office

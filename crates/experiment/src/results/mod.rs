@@ -1,5 +1,5 @@
 //! From finished output folders to what the repository shows: `results/`, figures in `docs/figures`, and the generated parts of
-//! `docs/results.md`, `docs/beyond-the-letter.md`, `docs/channel.md` and `README.md`.
+//! `docs/results.md`, `docs/beyond-the-letter.md`, `docs/channel.md`, `docs/security.md` and `README.md`.
 //!
 //! Folders that are missing are named together with the command that makes them. A run whose folder is missing is taken from
 //! `results/`, where its summary was kept; what cannot be made from either stays as it was. Nothing is written unless everything
@@ -8,6 +8,7 @@
 mod demand;
 mod density;
 pub mod markers;
+mod misbehaviour;
 mod runs;
 mod sidelink;
 mod sweep;
@@ -30,10 +31,11 @@ const PARETO: &str = "1-deficit-over-load.svg";
 /// Where the density figure goes.
 const DENSITY_FIGURE: &str = "docs/figures/density-penetration.svg";
 /// Documents with generated parts.
-const DOCUMENTS: [&str; 4] = [
+const DOCUMENTS: [&str; 5] = [
     "docs/results.md",
     "docs/beyond-the-letter.md",
     "docs/channel.md",
+    "docs/security.md",
     "README.md",
 ];
 
@@ -123,6 +125,11 @@ const ROBUSTNESS: Source = source(
     "robustness",
     "robustness",
     "cargo run --release -- sweep examples/robustness.toml",
+);
+const MISBEHAVIOUR: Source = source(
+    "misbehaviour",
+    "misbehaviour",
+    "cargo run --release -- sweep examples/misbehaviour.toml",
 );
 const DEMAND_SUMO: Source = source(
     "demand-sumo",
@@ -315,6 +322,9 @@ impl<'a> Gathered<'a> {
         for source in BEYOND {
             all.extend(self.run(root, out, source)?);
         }
+        if let Some(run) = all.iter().find(|run| run.name == BEYOND[0].name) {
+            self.parts.extend(demand::parts(run));
+        }
         let all: Vec<&Run<'_>> = all.iter().collect();
         if !all.is_empty() {
             self.part("beyond", runs::arms(&all));
@@ -400,6 +410,11 @@ impl<'a> Gathered<'a> {
             && let Some(table) = demand::robustness_table(&worlds)
         {
             self.part("robustness", table);
+        }
+        if let Some(worlds) = self.sweep(out, MISBEHAVIOUR, &[crate::plan::VARIANT])?
+            && let Some(table) = misbehaviour::table(&worlds)
+        {
+            self.part("misbehaviour", table);
         }
         self.sidelink(out)?;
         if self.sweep(out, DEMAND_SUMO, &[])?.is_some() {

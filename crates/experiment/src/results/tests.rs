@@ -42,7 +42,14 @@ fn repository(name: &str) -> Folder {
         format!("# Results\n{text}"),
     )
     .unwrap();
-    let names = ["robustness", "demand-sumo", "demand-sumo-paired"];
+    let names = [
+        "demand-gains",
+        "demand-steps",
+        "demand-misses",
+        "robustness",
+        "demand-sumo",
+        "demand-sumo-paired",
+    ];
     let text: String = names.iter().map(|name| part(name)).collect();
     fs::write(folder.0.join("docs/beyond-the-letter.md"), text).unwrap();
     let names = [
@@ -54,6 +61,7 @@ fn repository(name: &str) -> Folder {
     ];
     let text: String = names.iter().map(|name| part(name)).collect();
     fs::write(folder.0.join("docs/channel.md"), text).unwrap();
+    fs::write(folder.0.join("docs/security.md"), part("misbehaviour")).unwrap();
     fs::write(
         folder.0.join("README.md"),
         format!("# Covey\n{}", part("pareto")),
@@ -105,6 +113,7 @@ fn everything_that_is_there_is_shown_and_the_rest_is_named() {
             0.64.into(),
         ]],
     );
+    put_run(&out.join("beyond"), 6);
     let made = make(root, &out, &Arms::builtin()).unwrap();
     let has = |path: &str| made.written.contains(&PathBuf::from(path));
     assert!(has("results/letter/summary.json") && has("results/letter/report.html"));
@@ -132,6 +141,16 @@ fn everything_that_is_there_is_shown_and_the_rest_is_named() {
     assert!(text.contains("built-in, real bytes (`uper`)"));
     assert!(text.contains("| cam-only | 1 | 0.000 | 0.000 | 0.000 | 0.640 |"));
     assert!(text.contains("<!-- begin: readings -->\nnot yet\n"));
+    let text = fs::read_to_string(root.join("docs/beyond-the-letter.md")).unwrap();
+    for part in [
+        "| `cam-only` | 6.11 [5.85, 6.38] | 0.000 ",
+        "| the letter's protocol | `proposed@0.4` | ",
+        "| what was missed | `cam-only` | `proposed@0.4` |\n",
+        "| object without a radio, never told | ",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains("demand@0.15"), "{text}");
     let readme = fs::read_to_string(root.join("README.md")).unwrap();
     assert!(
         readme.contains("![Deficit over load](results/letter/figures/1-deficit-over-load.svg)")
@@ -387,6 +406,16 @@ fn sweeps_become_tables_and_the_figure() {
             row(&["base".into()], "demand@0.15", 1, 2.0),
         ],
     );
+    put_table(
+        &out.join("misbehaviour/runs.parquet"),
+        &columns(&[("variant", Kind::Text)]),
+        &[
+            row(&["base".into()], "demand@0.15", 1, 2.0),
+            row(&["1 % claim views".into()], "demand@0.15", 1, 2.0),
+            row(&["5 % claim views".into()], "demand@0.15", 1, 3.0),
+            row(&["5 % stay silent".into()], "demand@0.15", 1, 4.0),
+        ],
+    );
     put_sweep_of_one_world(
         &out.join("demand-sumo"),
         &columns(&[]),
@@ -404,6 +433,15 @@ fn sweeps_become_tables_and_the_figure() {
     let unclear = "| demand@0.15 | nearest@0.2 | 0.10 [\u{2212}0.10, 0.30] | 20.0 [\u{2212}20.0, 50.0] | **no** |";
     assert!(text.contains(unclear), "{text}");
     assert!(!text.contains("proposed@0.4"), "{text}");
+    let text = fs::read_to_string(root.join("docs/security.md")).unwrap();
+    for row in [
+        "| who lies | demand@0.15: 1 % | demand@0.15: 5 % | 5 % cost, points |",
+        "| nobody | 0.20 / 0.300 |  |  |",
+        "| claim views | 0.20 / 0.300 | 0.30 / 0.300 | +0.10 |",
+        "| stay silent | \u{2013} | 0.40 / 0.300 | **+0.20** |",
+    ] {
+        assert!(text.contains(row), "{text}");
+    }
     let text = fs::read_to_string(root.join("docs/results.md")).unwrap();
     assert!(text.contains("| 6 cell visible: strict | 8.75 | 4.50 / 0.300 | 6.10 / 0.300 | **no**: random@0.4 now misses less than proposed@0.4 |"), "{text}");
     assert!(
