@@ -11,7 +11,7 @@ use covey_experiment::world::{Base, TrafficSource, World};
 use covey_simulator::calibrate::{self, Calibrated, SeedCalibration};
 
 use crate::failure::{Failure, note, print, write_atomically};
-use crate::laboratory::{folder_name, runner_failure};
+use crate::laboratory::{counted, folder_name, runner_failure};
 use crate::reproduce::{find_profile, profiles};
 
 /// Fix a scenario's d_min on calibration seeds
@@ -67,8 +67,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let text = std::fs::read_to_string(file)
         .map_err(|error| Failure::Input(format!("{}: cannot be read: {error}", file.display())))?;
     let seeds: Vec<u64> = calibrate::SEEDS.take(arguments.seeds as usize).collect();
+    let kept = text.split(MARK).next().unwrap_or(&text).trim_end();
+    let written = !(arguments.dry_run || arguments.profile.is_some());
+    let table: toml::Table = toml::from_str(kept).unwrap_or_default();
+    if written && table.contains_key("calibrated") {
+        return Err(Failure::Input(format!(
+            "{}: it has a [calibrated] table that this command did not write; remove it first",
+            file.display()
+        )));
+    }
+    let remark = |text: &str| {
+        if !arguments.quiet {
+            note(text);
+        }
+    };
     for word in &world.scenario.words {
-        note(&format!("{}: {word}", file.display()));
+        remark(&format!("{}: {word}", file.display()));
     }
     let parts = parts(&world, &seeds, arguments)?;
     let calibrated = calibrate::conclude(&seeds, &parts).ok_or_else(|| {
@@ -80,17 +94,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let block = block(&calibrated)?;
     print(&block)?;
     if (calibrated.cam_only_deficit - calibrate::CAM_ONLY_DEFICIT).abs() > calibrate::TOLERANCE {
-        note("no margin up to 60 m gives a deficit of 5.8 %; the nearest was taken");
+        remark("no margin up to 60 m gives a deficit of 5.8 %; the nearest was taken");
     }
-    if arguments.dry_run || arguments.profile.is_some() {
+    if !written {
         return Ok(());
-    }
-    let kept = text.split(MARK).next().unwrap_or(&text).trim_end();
-    if kept.contains("[calibrated]") {
-        return Err(Failure::Input(format!(
-            "{}: it has a [calibrated] table that this command did not write; remove it first",
-            file.display()
-        )));
     }
     write_atomically(file, format!("{kept}\n\n{block}").as_bytes())
 }
@@ -120,9 +127,9 @@ fn parts(
         done.push((*seed, part));
         if !arguments.quiet {
             note(&format!(
-                "calibration: {} of {} seeds",
+                "calibration: {} of {}",
                 done.len(),
-                seeds.len()
+                counted(seeds.len(), "seed")
             ));
         }
         Ok(())

@@ -45,8 +45,13 @@ fn second(text: &str) -> Result<Duration, String> {
 }
 
 impl CaptureOptions {
-    /// A capture holds one arm of one seed.
-    pub(crate) fn check(&self, arms: usize, seeds: usize) -> Result<(), Failure> {
+    /// A capture holds one arm of one seed, and some of its time: warm-up and measured seconds are `window`.
+    pub(crate) fn check(
+        &self,
+        arms: usize,
+        seeds: usize,
+        window: (f64, f64),
+    ) -> Result<(), Failure> {
         if self.pcap.is_some() && (arms, seeds) != (1, 1) {
             return Err(Failure::input(
                 "--pcap",
@@ -56,6 +61,16 @@ impl CaptureOptions {
                     counted(seeds, "seed")
                 ),
             ));
+        }
+        let end = window.0 + window.1;
+        if let Some(from) = self.pcap_from
+            && from.seconds() >= end
+        {
+            let problem = format!(
+                "found {} s, expected less than {end} s, the end of the run: nothing would be captured",
+                from.seconds()
+            );
+            return Err(Failure::input("--pcap-from", problem));
         }
         if let (Some(from), Some(to)) = (self.pcap_from, self.pcap_to)
             && from >= to

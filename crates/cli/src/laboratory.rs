@@ -350,7 +350,7 @@ pub(crate) fn fit_margins(
     }
     for world in worlds.iter() {
         if let Some(remark) = world.fit.as_ref().and_then(refit::remark) {
-            note(&format!("{}: {remark}", world.label()));
+            options.remark(&format!("{}: {remark}", world.label()));
         }
     }
     Ok(())

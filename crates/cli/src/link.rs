@@ -8,7 +8,7 @@ use crate::failure::{Failure, print};
 
 /// Show the mean channel between two vehicles as JSON
 ///
-/// Mean means: without shadowing, and with the mean blockage of a car between two cars where a vehicle blocks the line of
+/// Mean means: without shadowing (runs draw it for every link), and with the mean blockage of a car between two cars where a vehicle blocks the line of
 /// sight. Delivery is the chance that one message is decoded: (1 - bler)(1 - collision_loss).
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -73,7 +73,11 @@ struct Output {
     collision_loss: f64,
     delivery: f64,
     in_range: bool,
+    shadowing: &'static str,
 }
+
+/// What the numbers say of shadowing.
+const SHADOWING: &str = "left out";
 
 #[derive(Debug, Serialize)]
 struct SidelinkOutput {
@@ -90,6 +94,7 @@ struct SidelinkOutput {
     delivery: f64,
     sensed_as_busy: bool,
     in_range: bool,
+    shadowing: &'static str,
 }
 
 /// The mean channel slot by slot: one message, nobody else sends.
@@ -121,6 +126,7 @@ fn show_sidelink(
         delivery: link.delivery,
         sensed_as_busy: link.busy,
         in_range: channel.mean(arguments.distance, kind, 0.0).in_range,
+        shadowing: SHADOWING,
     };
     let json = serde_json::to_string(&output).map_err(|error| Failure::Other(error.to_string()))?;
     print(&format!("{json}\n"))
@@ -160,6 +166,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         collision_loss: link.collision_loss,
         delivery: link.delivery,
         in_range: link.in_range,
+        shadowing: SHADOWING,
     };
     let json = serde_json::to_string(&output).map_err(|error| Failure::Other(error.to_string()))?;
     print(&format!("{json}\n"))

@@ -366,6 +366,8 @@ struct SensorLine {
     id: u8,
     kind: u8,
     range_m: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sector_deg: Option<[f64; 2]>,
 }
 
 #[derive(Debug, Serialize)]
@@ -415,6 +417,9 @@ impl From<&Cpm> for CpmLine {
                     id: sensor.id,
                     kind: sensor.kind,
                     range_m: tenths(sensor.range),
+                    sector_deg: sensor
+                        .sector
+                        .map(|sector| sector.map(|tenth| f64::from(tenth) / 10.0)),
                 })
                 .collect(),
             objects_known: cpm.objects_known,

@@ -109,8 +109,8 @@ impl<R: Read> Converted<R> {
         let kind = self.u32(&head, 0)?;
         if kind == SECTION {
             // Its first number says in which order the bytes of all others are.
-            let mut order = [0; 4];
-            self.input.read_exact(&mut order)?;
+            let order = self.body(4)?;
+            let order = [order[0], order[1], order[2], order[3]];
             self.big = match (u32::from_le_bytes(order), u32::from_be_bytes(order)) {
                 (ORDER, _) => false,
                 (_, ORDER) => true,

@@ -139,7 +139,7 @@ pub(crate) fn run(arguments: &Arguments, known: &Arms) -> Result<(), Failure> {
         [] => known.letter(),
         names => plan::arms(names, known).map_err(|problem| Failure::input("--arm", problem))?,
     };
-    arguments.capture.check(arms.len(), seeds.len())?;
+    arguments.capture.check(arms.len(), seeds.len(), window)?;
     arguments.work.workers()?;
     let world = world(arguments, arms, window)?;
     let out = arguments.out.clone().unwrap_or_else(|| {

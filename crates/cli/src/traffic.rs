@@ -41,6 +41,9 @@ pub(crate) struct Arguments {
     /// Where table and figure go
     #[arg(long, value_name = "DIR", default_value = "out/fundamental-diagram")]
     out: PathBuf,
+    /// No progress, no remarks
+    #[arg(long, short)]
+    quiet: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -55,8 +58,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let scenario = Scenario::read(&arguments.fundamental_diagram).map_err(bad_input)?;
     let (map, warnings) = scenario.read_map().map_err(bad_input)?;
     let warnings = warnings.to_string();
+    let remark = |text: &str| {
+        if !arguments.quiet {
+            note(text);
+        }
+    };
     if !warnings.is_empty() {
-        note(&warnings);
+        remark(&warnings);
     }
     let plan = plan(arguments)?;
     let builtin = |density: f64| BuiltinConfig {
@@ -77,7 +85,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut started = 0;
     let mut announce = |density: f64, seed: u64| {
         started += 1;
-        note(&format!(
+        remark(&format!(
             "run {started} of {runs}: {density} vehicles per km and lane, seed {seed} ..."
         ));
     };

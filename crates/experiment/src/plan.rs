@@ -29,7 +29,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use covey_parameters::unknown_field;
-use covey_simulator::scenario::{line, wrong_key};
+use covey_simulator::scenario::{line, value_key, wrong_key};
 use covey_simulator::{Arm, Arms};
 use serde::Deserialize;
 use thiserror::Error;
@@ -397,9 +397,11 @@ impl Plan {
             },
         };
         // Each change alone first, so that an error names its place.
-        for (key, value) in &self.set {
-            base.with(&[(key.clone(), value.clone())])
-                .map_err(|error| wrong(&format!("set.{key} = {value}"), &error))?;
+        for parts in self.set.chunk_by(|a, b| value_key(&a.0) == value_key(&b.0)) {
+            let given = parts.iter().map(|(key, value)| format!("{key} = {value}"));
+            let given: Vec<String> = given.collect();
+            base.with(parts)
+                .map_err(|error| wrong(&format!("set.{}", given.join(", ")), &error))?;
         }
         for (key, values) in &self.vary {
             for value in values {
@@ -647,6 +649,29 @@ mod tests {
         assert_eq!(worlds[1].scenario.traffic.main_density, 20.0);
         let prints: BTreeSet<_> = worlds.iter().map(|w| w.fingerprint("")).collect();
         assert_eq!(prints.len(), 12);
+    }
+
+    #[test]
+    fn a_table_that_is_one_value_may_stand_in_every_place() {
+        let law = |text: &str| {
+            let text = format!("seeds = [1]\narms = [\"oracle\"]\n{text}");
+            let plan = Plan::parse("p.toml", &text, &Arms::builtin()).unwrap();
+            let worlds = plan.worlds(&base()).unwrap();
+            let last = worlds.last().unwrap();
+            serde_json::to_value(&last.scenario.channel.collision).unwrap()
+        };
+        let table = "{ coefficient = 0.21, exponent = 1.93 }";
+        let set = law(&format!("set.\"channel.collision\" = {table}"));
+        assert_eq!(set["coefficient"], 0.21, "{set}");
+        let section = "[set.channel.collision]\ncoefficient = 0.21\nexponent = 1.93";
+        assert_eq!(law(section), set);
+        assert_eq!(law(&format!("vary.\"channel.collision\" = [{table}]")), set);
+        let variant = format!("[[variant]]\nname = \"law\"\nset.\"channel.collision\" = {table}");
+        assert_eq!(law(&variant), set);
+        check(
+            "seeds = [1]\nset.channel.collision.coefficient = 0.2",
+            "set.channel.collision.coefficient = 0.2: ",
+        );
     }
 
     #[test]

@@ -59,15 +59,41 @@ pub struct CpmObject {
     pub quality: Option<u8>,
 }
 
-/// A sensor that sees all around.
+/// A sensor: how far it sees, all around or between two directions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sensor {
     /// The sender's number for it.
     pub id: u8,
     /// What it is: 1 radar, 2 lidar, 3 camera, 12 several fused; 0 to 31.
     pub kind: u8,
-    /// How far it sees, in tenths of a metre, up to 4095; none where the message gives another shape than a circle.
+    /// How far it sees, in tenths of a metre, up to 4095; none where the message gives another shape than a circle or a sector
+    /// around the sender.
     pub range: Option<u16>,
+    /// From where to where it looks, tenths of a degree up to 3600, counter-clockwise from the sender's direction, or from east for a
+    /// road-side unit; none: all around. Nothing where there is no range.
+    pub sector: Option<[u16; 2]>,
+}
+
+impl Sensor {
+    /// A sector between two directions in degrees, counter-clockwise from the same direction.
+    #[must_use]
+    pub fn between(from_deg: f64, to_deg: f64) -> [u16; 2] {
+        let tenths = |degrees: f64| ((degrees * 10.0).round().rem_euclid(3_600.0)) as u16;
+        [tenths(from_deg), tenths(to_deg)]
+    }
+
+    /// The same sensor, its sector counted from elsewhere: from `degrees` clockwise of where it was counted from.
+    #[must_use]
+    pub fn turned(self, degrees: f64) -> Self {
+        let turn = |[from, to]: [u16; 2]| {
+            let degree = |tenths: u16| f64::from(tenths) * 0.1 + degrees;
+            Self::between(degree(from), degree(to))
+        };
+        Self {
+            sector: self.sector.map(turn),
+            ..self
+        }
+    }
 }
 
 /// A CPM in the units of the standard; `None` where it says "unavailable" or a container is missing.
@@ -231,18 +257,7 @@ impl Cpm {
             pdu::SENSOR_INFORMATION_CONTAINER => {
                 let sensors: sensing::SensorInformationContainer =
                     rasn::uper::decode(bytes).map_err(unread)?;
-                self.sensors = sensors
-                    .0
-                    .iter()
-                    .map(|sensor| Sensor {
-                        id: sensor.sensor_id.0,
-                        kind: sensor.sensor_type.0,
-                        range: match &sensor.perception_region_shape {
-                            Some(cdd::Shape::circular(circle)) => Some(circle.radius.0),
-                            _ => None,
-                        },
-                    })
-                    .collect();
+                self.sensors = sensors.0.iter().map(plain_sensor).collect();
             }
             pdu::PERCEIVED_OBJECT_CONTAINER => {
                 let objects: perceived::PerceivedObjectContainer =
@@ -264,12 +279,20 @@ impl Cpm {
 }
 
 fn sensor(sensor: &Sensor) -> sensing::SensorInformation {
-    let shape = sensor.range.map(|radius| {
-        cdd::Shape::circular(cdd::CircularShape {
+    let shape = sensor.range.map(|range| match sensor.sector {
+        None => cdd::Shape::circular(cdd::CircularShape {
             shape_reference_point: None,
-            radius: cdd::StandardLength12b(radius),
+            radius: cdd::StandardLength12b(range),
             height: None,
-        })
+        }),
+        Some([from, to]) => cdd::Shape::radial(cdd::RadialShape::new(
+            None,
+            cdd::StandardLength12b(range),
+            cdd::CartesianAngleValue(from),
+            cdd::CartesianAngleValue(to),
+            None,
+            None,
+        )),
     });
     sensing::SensorInformation::new(
         cdd::Identifier1B(sensor.id),
@@ -278,6 +301,30 @@ fn sensor(sensor: &Sensor) -> sensing::SensorInformation {
         None,
         true,
     )
+}
+
+fn plain_sensor(sensor: &sensing::SensorInformation) -> Sensor {
+    let (range, sector) = match &sensor.perception_region_shape {
+        Some(cdd::Shape::circular(circle)) if circle.shape_reference_point.is_none() => {
+            (Some(circle.radius.0), None)
+        }
+        Some(cdd::Shape::radial(radial)) if radial.shape_reference_point.is_none() => {
+            let angles = [
+                radial.horizontal_opening_angle_start.0,
+                radial.horizontal_opening_angle_end.0,
+            ];
+            // Whose directions are unavailable, of that one it is not known where it looks.
+            let known = angles.iter().all(|&angle| angle < ANGLE_UNAVAILABLE);
+            (known.then_some(radial.range.0), known.then_some(angles))
+        }
+        _ => (None, None),
+    };
+    Sensor {
+        id: sensor.sensor_id.0,
+        kind: sensor.sensor_type.0,
+        range,
+        sector,
+    }
 }
 
 fn reference_position(position: WirePosition) -> cdd::ReferencePosition {

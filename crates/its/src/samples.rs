@@ -64,6 +64,7 @@ pub fn sensor() -> Sensor {
         id: 1,
         kind: 12,
         range: Some(1_500),
+        sector: None,
     }
 }
 

@@ -9,7 +9,7 @@ use std::iter::repeat_n;
 
 use covey_protocol::messages::Broadcast;
 
-use crate::cpm::{CpmObject, OBJECTS_MAX, SEGMENTS_MAX};
+use crate::cpm::{CpmObject, OBJECTS_MAX, SEGMENTS_MAX, Sensor};
 use crate::frame::HEADERS_LEN;
 use crate::fused::{CONTRIBUTORS_MAX, REQUESTED_MAX, WITHDRAWN_MAX};
 
@@ -47,6 +47,8 @@ const ADDITIONS_BITS: usize = 9;
 /// Bits of a CAM with a high-frequency container alone: header 48, time 16, options 3, basic container 132, choice 2, high-frequency
 /// container 121.
 const CAM_BITS: usize = 322;
+/// Bits of a road-side unit's CAM: its high-frequency container is 2 bits.
+const ROADSIDE_CAM_BITS: usize = CAM_BITS - 121 + 2;
 /// A low-frequency container without path points: choice 1, role 4, lights 8, number of points 6.
 const LOW_FREQUENCY_BITS: usize = 19;
 
@@ -64,11 +66,21 @@ pub const fn cam(low_frequency: bool, digest: Option<usize>) -> usize {
     cam_with_path(low_frequency, 0, digest)
 }
 
+/// Bytes of a road-side unit's CAM, which has no low-frequency container.
+#[must_use]
+pub const fn roadside_cam(digest: Option<usize>) -> usize {
+    with_digest(ROADSIDE_CAM_BITS, digest)
+}
+
 const fn cam_with_path(low_frequency: bool, points: usize, digest: Option<usize>) -> usize {
     let mut bits = CAM_BITS;
     if low_frequency {
         bits += LOW_FREQUENCY_BITS + PATH_POINT_BITS * points;
     }
+    with_digest(bits, digest)
+}
+
+const fn with_digest(mut bits: usize, digest: Option<usize>) -> usize {
     if let Some(digest) = digest {
         // An octet string of 1 to 255 bytes has its length in 8 bits.
         bits += ADDITIONS_BITS + 8 * open_type(digest + 1);
@@ -132,6 +144,46 @@ impl FusedCounts {
     }
 }
 
+/// What of a sender counts for the size of its reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Sender {
+    /// It stands beside the road: it has no direction to tell.
+    pub roadside: bool,
+    /// How many sensors are told that see all around.
+    pub circles: usize,
+    /// How many sensors are told that look between two directions.
+    pub sectors: usize,
+}
+
+impl Sender {
+    /// Whoever has these sensors, all with a range.
+    #[must_use]
+    pub fn with(sensors: &[Sensor], roadside: bool) -> Self {
+        let sectors = sensors.iter().filter(|s| s.sector.is_some()).count();
+        Self {
+            roadside,
+            circles: sensors.len() - sectors,
+            sectors,
+        }
+    }
+
+    /// The same, in a report that tells its sensors or does not.
+    #[must_use]
+    pub const fn telling(self, sensors: bool) -> Self {
+        Self {
+            roadside: self.roadside,
+            circles: if sensors { self.circles } else { 0 },
+            sectors: if sensors { self.sectors } else { 0 },
+        }
+    }
+
+    /// How many sensors.
+    #[must_use]
+    pub const fn sensors(&self) -> usize {
+        self.circles + self.sectors
+    }
+}
+
 /// What a CPM holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CpmContent {
@@ -139,8 +191,8 @@ pub enum CpmContent {
     Report {
         /// How many objects.
         objects: usize,
-        /// How many sensors are told, all with a circular range.
-        sensors: usize,
+        /// Who sends it, with which sensors told.
+        sender: Sender,
     },
     /// What a host has fused.
     Fused(FusedCounts),
@@ -149,12 +201,14 @@ pub enum CpmContent {
 impl CpmContent {
     const fn shape(self) -> Shape {
         match self {
-            Self::Report { sensors, .. } => Shape {
-                sensors,
+            Self::Report { sender, .. } => Shape {
+                vehicle: !sender.roadside,
+                sensor_bits: CIRCLE_BITS * sender.circles + SECTOR_BITS * sender.sectors,
                 fused: false,
             },
             Self::Fused(_) => Shape {
-                sensors: 0,
+                vehicle: true,
+                sensor_bits: 0,
                 fused: true,
             },
         }
@@ -180,8 +234,10 @@ impl CpmContent {
 /// What a message has besides its lists.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shape {
-    /// How many sensors, all with a circular range.
-    pub(crate) sensors: usize,
+    /// Whether it has the container of a vehicle.
+    pub(crate) vehicle: bool,
+    /// Bits of the sensors that are told.
+    pub(crate) sensor_bits: usize,
     /// Whether it has the extension of a fused state.
     pub(crate) fused: bool,
 }
@@ -251,9 +307,11 @@ impl Load {
         if segmented {
             bits += SEGMENT_BITS;
         }
-        bits += CONTAINER_ID_BITS + 8 * open_type(VEHICLE_BYTES);
-        if shape.sensors > 0 {
-            let sensors = (8 + SENSOR_BITS * shape.sensors).div_ceil(8);
+        if shape.vehicle {
+            bits += CONTAINER_ID_BITS + 8 * open_type(VEHICLE_BYTES);
+        }
+        if shape.sensor_bits > 0 {
+            let sensors = (8 + shape.sensor_bits).div_ceil(8);
             bits += CONTAINER_ID_BITS + 8 * open_type(sensors);
         }
         let objects = (OBJECTS_BITS + self.object_bits).div_ceil(8);
@@ -303,15 +361,28 @@ pub(crate) fn fill(
 pub fn cpm(content: CpmContent, segmented: bool) -> Option<usize> {
     let shape = content.shape();
     let fits = match content {
-        CpmContent::Report { sensors, .. } => sensors <= 128,
+        CpmContent::Report { sender, .. } => sender.sensors() <= 128,
         CpmContent::Fused(counts) => counts == counts.cut(),
     };
     let load = content.entries().fold(Load::default(), Load::with);
     (fits && load.fits(shape, segmented, usize::MAX)).then(|| load.bytes(shape, segmented))
 }
 
-/// Bits of a sensor with a circular range: extension and options 3, id 8, kind 5, shape 4, range 2 + 12, shadowing 1.
-const SENSOR_BITS: usize = 35;
+/// Bits of a sensor without a range: extension and options 3, id 8, kind 5, shadowing 1.
+const SENSOR_BITS: usize = 17;
+/// Bits of a sensor that sees all around: its shape 4, range 2 + 12.
+const CIRCLE_BITS: usize = SENSOR_BITS + 18;
+/// Bits of a sensor that looks between two directions: its shape 4, options 3, range 12, directions twice 12.
+const SECTOR_BITS: usize = SENSOR_BITS + 43;
+
+/// Bits of a sensor.
+pub(crate) fn sensor_bits(sensor: &Sensor) -> usize {
+    match (sensor.range, sensor.sector) {
+        (None, _) => SENSOR_BITS,
+        (Some(_), None) => CIRCLE_BITS,
+        (Some(_), Some(_)) => SECTOR_BITS,
+    }
+}
 
 /// Bytes on the air of a report or fused state, in as many messages of at most `max_bytes` as it takes, GeoNetworking and
 /// BTP-B of each included; none where eight are not enough.
@@ -344,7 +415,7 @@ pub struct Model {
     pub max_bytes: usize,
     /// Points of the path history in a low-frequency container.
     pub path_points: usize,
-    /// Sensors that a vehicle tells of.
+    /// Sensors that a vehicle tells of, all around.
     pub sensors: usize,
 }
 
@@ -372,6 +443,12 @@ impl Model {
         HEADERS_LEN + cam_with_path(low_frequency, points, digest_bytes)
     }
 
+    /// A road-side unit's CAM, with a digest of so many bytes.
+    #[must_use]
+    pub const fn roadside_cam(&self, digest_bytes: Option<usize>) -> usize {
+        HEADERS_LEN + roadside_cam(digest_bytes)
+    }
+
     /// A CAM as it is on average, where two in ten have a low-frequency container: those of one vehicle within a second.
     #[must_use]
     pub fn mean_cam(&self, digest_bytes: Option<usize>) -> f64 {
@@ -379,13 +456,20 @@ impl Model {
         (2.0 * with as f64 + 8.0 * without as f64) / 10.0
     }
 
-    /// A report of so many objects, with sensor information (once a second) or without.
+    /// A vehicle's report of so many objects, with sensor information (once a second) or without.
     #[must_use]
     pub fn cpm(&self, objects: usize, sensor_information: bool) -> usize {
-        self.total(CpmContent::Report {
-            objects,
-            sensors: if sensor_information { self.sensors } else { 0 },
-        })
+        let sender = Sender {
+            circles: self.sensors,
+            ..Sender::default()
+        };
+        self.report(objects, sender.telling(sensor_information))
+    }
+
+    /// A report of so many objects by somebody who tells its sensors.
+    #[must_use]
+    pub fn report(&self, objects: usize, sender: Sender) -> usize {
+        self.total(CpmContent::Report { objects, sender })
     }
 
     /// A host's fused state. Lists longer than their fields are cut.

@@ -26,7 +26,8 @@ use objects::{protocol_objects, wire_object};
 /// How a report is made into messages.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CpmOptions {
-    /// The sender's sensors, at most 128. They are told where a report says so ([`Report::sensor_information`]).
+    /// The sender's sensors, at most 128, their sectors counted from its direction. They are told where a report says so
+    /// ([`Report::sensor_information`]).
     pub sensors: Vec<Sensor>,
     /// The longest message in bytes, GeoNetworking and BTP not counted. 1394 by default: with the 44 bytes of both it fits
     /// into a maximum transfer unit of 1438 or more, as implementations of the CPM do.
@@ -144,7 +145,7 @@ impl<'a> Wire<'a> {
             backward: (moves && !state.speed.is_nan()).then_some(backward),
             length: body.length,
             width: decimetres(state.size.width, u16::from(cam::WIDTH_MAX)).map(|w| w as u8),
-            path: beacon.low_frequency.then(|| {
+            path: (moves && beacon.low_frequency).then(|| {
                 let points = path.unwrap_or_default();
                 points[..points.len().min(cam::PATH_MAX)].to_vec()
             }),
@@ -281,6 +282,11 @@ impl<'a> Wire<'a> {
         numbering: &mut Numbering,
     ) -> Result<Cpms, EncodeError> {
         let body = self.body(state)?;
+        // Who has no direction to tell counts from east.
+        let turn = match state.size.is_body() {
+            true => 0.0,
+            false => 90.0 - self.encode_frame(body.front)?.to_bearing(state.heading),
+        };
         let base = Cpm {
             station_id: station_id(report.sender)?,
             reference_ms: self.its_time(report.at)?.0,
@@ -288,7 +294,8 @@ impl<'a> Wire<'a> {
             segment: None,
             orientation: state.size.is_body().then_some(body.heading),
             sensors: if report.sensor_information {
-                options.sensors.clone()
+                let sensors = options.sensors.iter();
+                sensors.map(|sensor| sensor.turned(turn)).collect()
             } else {
                 Vec::new()
             },

@@ -204,6 +204,7 @@ fn write_capture(path: &Path) -> Expected {
             id: 1,
             kind: 12,
             range: Some(1_500),
+            sector: None,
         }],
         ..CpmOptions::default()
     };

@@ -143,7 +143,10 @@ prop_compose! {
         segment in option((1..=8_u8, 1..=8_u8)),
         orientation in option(option(0..=3_600_u16)),
         sensors in prop::collection::vec(
-            (any::<u8>(), 0..=31_u8, option(0..=4_095_u16)).prop_map(|(id, kind, range)| Sensor { id, kind, range }), 0..4),
+            (any::<u8>(), 0..=31_u8, option((0..=4_095_u16, option([0..=3_600_u16, 0..=3_600_u16])))).prop_map(|(id, kind, seen)| {
+                let (range, sector) = (seen.map(|seen| seen.0), seen.and_then(|seen| seen.1));
+                Sensor { id, kind, range, sector }
+            }), 0..4),
         objects_known: u8,
         objects in prop::collection::vec(cpm_objects(), 0..=64),
         fused in option(fused_states()),

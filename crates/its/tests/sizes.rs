@@ -6,8 +6,8 @@ use c_its_parser::standards::cdd_2_2_1::etsi_its_cdd as cdd;
 use covey_its::cam::PathPoint;
 use covey_its::frame::HEADERS_LEN;
 use covey_its::numbering::FIRST_LABEL;
-use covey_its::sizes::{self, CpmContent, FusedCounts};
-use covey_its::{Cam, CarriedDigest, Cpm, CpmObject, FusedState, samples};
+use covey_its::sizes::{self, CpmContent, FusedCounts, Sender};
+use covey_its::{Cam, CarriedDigest, Cpm, CpmObject, FusedState, Sensor, samples};
 use covey_protocol::{Cell, CoverageDigest};
 use rasn::prelude::*;
 
@@ -30,11 +30,21 @@ fn cam(path: Option<usize>, digest_cells: Option<i32>) -> Cam {
 fn cpm(content: CpmContent, segmented: bool) -> Cpm {
     let segment = segmented.then_some((1, 2));
     let counts = match content {
-        CpmContent::Report { objects, sensors } => {
+        CpmContent::Report { objects, sender } => {
+            let report = samples::report(objects as u16);
+            let sector = Sensor {
+                sector: Some([3_000, 600]),
+                ..samples::sensor()
+            };
             return Cpm {
                 segment,
-                sensors: vec![samples::sensor(); sensors],
-                ..samples::report(objects as u16)
+                sensors: [
+                    vec![samples::sensor(); sender.circles],
+                    vec![sector; sender.sectors],
+                ]
+                .concat(),
+                orientation: report.orientation.filter(|_| !sender.roadside),
+                ..report
             };
         }
         CpmContent::Fused(counts) => counts,
@@ -66,8 +76,12 @@ fn bytes(content: CpmContent) -> usize {
     cpm(content, false).encode().unwrap().len()
 }
 
-fn reports(objects: usize, sensors: usize) -> usize {
-    bytes(CpmContent::Report { objects, sensors })
+fn reports(objects: usize, circles: usize) -> usize {
+    let sender = Sender {
+        circles,
+        ..Sender::default()
+    };
+    bytes(CpmContent::Report { objects, sender })
 }
 
 fn fused(counts: FusedCounts) -> usize {
@@ -94,6 +108,24 @@ fn the_size_model_is_exact() {
             );
         }
     }
+    for digest in [None, Some(1), Some(30)] {
+        let car = cam(None, digest);
+        let length = match &car.digest {
+            Some(CarriedDigest::Cells(digest)) => Some(digest.encoded_len()),
+            _ => None,
+        };
+        let roadside = Cam {
+            station_type: covey_its::cam::ROADSIDE_UNIT,
+            heading: None,
+            speed: None,
+            backward: None,
+            length: None,
+            width: None,
+            ..car
+        };
+        let encoded = roadside.encode().unwrap().len();
+        assert_eq!(sizes::roadside_cam(length), encoded);
+    }
     let exact = |content| {
         for segmented in [false, true] {
             let encoded = cpm(content, segmented).encode().unwrap().len();
@@ -101,8 +133,20 @@ fn the_size_model_is_exact() {
         }
     };
     for objects in (0..=40).chain([64, 127, 128, 254, 255]) {
-        for sensors in [0, 1, 2, 5] {
-            exact(CpmContent::Report { objects, sensors });
+        for (circles, sectors, roadside) in [
+            (0, 0, false),
+            (1, 0, false),
+            (2, 0, true),
+            (5, 3, false),
+            (0, 1, true),
+            (0, 2, false),
+        ] {
+            let sender = Sender {
+                roadside,
+                circles,
+                sectors,
+            };
+            exact(CpmContent::Report { objects, sender });
         }
         for stations in [0, objects / 3, objects] {
             for lists in [0, 1, 3, 30, 255] {
@@ -119,7 +163,7 @@ fn the_size_model_is_exact() {
     }
     let report = |objects| CpmContent::Report {
         objects,
-        sensors: 0,
+        sender: Sender::default(),
     };
     assert_eq!(sizes::cpm(report(256), false), None);
     let too_many = FusedCounts {

@@ -4,7 +4,11 @@
 //! (`covey_traffic::recorded::body`); a [`TypeRule`] says otherwise for types by name. Whoever has no radio is still there: it
 //! blocks sight, is seen, and can be relevant to others.
 
-use covey_parameters::{Field, Kind, OutOfRange, choices, choices_by_name, parameters};
+use std::collections::BTreeMap;
+
+use covey_parameters::{
+    Field, Key, Kind, OutOfRange, Parameter, choices, choices_by_name, parameters,
+};
 use covey_world::scene::BodyKind;
 use covey_world::sight::{Sensor, SensorHeight};
 use serde::{Deserialize, Serialize};
@@ -260,7 +264,7 @@ impl Classes {
 
 /// What holds for those of a type, by its name in SUMO's files or in a recording; the first rule that fits counts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "toml::Table")]
+#[serde(try_from = "BTreeMap<String, Option<toml::Value>>")]
 pub struct TypeRule {
     /// The type's name; with `*` at its end, all whose names begin so.
     pub name: String,
@@ -310,10 +314,27 @@ impl TypeRule {
     }
 }
 
-impl TryFrom<toml::Table> for TypeRule {
+impl Parameter for TypeRule {
+    const KIND: Kind = Kind::Group(Self::FIELDS);
+
+    fn value(&self) -> covey_parameters::Value {
+        covey_parameters::Value::Group
+    }
+
+    fn check(&self, key: &Key<'_>, field: &'static Field) -> Result<(), OutOfRange> {
+        self.outfit.check(key, field)
+    }
+}
+
+impl TryFrom<BTreeMap<String, Option<toml::Value>>> for TypeRule {
     type Error = String;
 
-    fn try_from(mut table: toml::Table) -> Result<Self, String> {
+    /// What has no value is left out, as summaries write it.
+    fn try_from(given: BTreeMap<String, Option<toml::Value>>) -> Result<Self, String> {
+        let given = given.into_iter();
+        let mut table: toml::Table = given
+            .filter_map(|(key, value)| Some((key, value?)))
+            .collect();
         let name = table.remove("name").ok_or("missing field `name`")?;
         let class = table.remove("class").map(toml::Value::try_into);
         let outfit: Class = toml::Value::Table(table)

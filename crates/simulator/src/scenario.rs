@@ -50,7 +50,7 @@ use crate::stations::Station;
 #[cfg(test)]
 pub(crate) use estimates::estimate_encoded;
 pub use in_force::{Readings, TAKEN};
-pub use keys::{ScenarioKey, fields, keys, line, wrong_key};
+pub use keys::{ScenarioKey, fields, keys, line, value_key, wrong_key};
 pub use schema::{json_schema, markdown};
 
 /// A scenario, as its file gives it.

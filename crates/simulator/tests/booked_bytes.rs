@@ -6,11 +6,15 @@ use std::cell::RefCell;
 use std::io::{self, Write};
 use std::rc::Rc;
 
+use covey_its::decode_frame;
+use covey_its::frame::Message as Framed;
+use covey_its::pcap::Reader;
 use covey_protocol::{Instant, Message, Tile};
 use covey_simulator::events::StepView;
 use covey_simulator::readings::SizeModel;
+use covey_simulator::stations::Station;
 use covey_simulator::{
-    Arm, Arms, Capture, CaptureFilter, MapReference, Observer, Prepared, simulate,
+    Arm, Arms, Capture, CaptureFilter, MapReference, Observer, Prepared, Scenario, simulate,
 };
 use support::{scenario, seconds, traffic};
 
@@ -88,7 +92,86 @@ impl Observer for Scales {
 fn what_is_booked_is_what_is_captured_for_every_arm() {
     let mut scenario = scenario("toy/blind-junction");
     scenario.sizes = SizeModel::Uper;
-    let prepared = Prepared::new(&scenario).unwrap();
+    weigh(&scenario);
+}
+
+/// Cars that look to the front and rear, stations of two kinds.
+fn outfitted() -> Scenario {
+    let mut scenario = scenario("toy/blind-junction");
+    scenario.sizes = SizeModel::Uper;
+    scenario.classes.car.range_m = Some(80.0);
+    scenario.classes.car.sectors_deg = vec![-60.0, 60.0, 150.0, 210.0];
+    let corner = Station {
+        x_m: 7.0,
+        y_m: 7.0,
+        range_m: Some(120.0),
+        heading_deg: 30.0,
+        sectors_deg: vec![-45.0, 45.0],
+        ..Station::default()
+    };
+    let blind = Station {
+        x_m: -60.0,
+        range_m: Some(0.0),
+        ..Station::default()
+    };
+    scenario.stations = vec![corner, blind];
+    scenario
+}
+
+#[test]
+fn so_it_is_with_sensors_by_class_and_stations_beside_the_road() {
+    weigh(&outfitted());
+}
+
+#[test]
+fn everybody_tells_its_own_sensors() {
+    let prepared = Prepared::new(&outfitted()).unwrap();
+    let reference = MapReference::of(&prepared.scenario, &prepared.map).unwrap();
+    let mut capture = Capture::new(Vec::new(), reference, CaptureFilter::default()).unwrap();
+    let arms = [Arm::plain(Arms::builtin().get("cpm-etsi").unwrap())];
+    let mut traffic = traffic(&prepared, 3);
+    simulate(
+        &prepared,
+        &mut traffic,
+        &arms,
+        3,
+        &seconds(1.0, 1.0),
+        &mut capture,
+    )
+    .unwrap();
+    let (bytes, _) = capture.finish().unwrap();
+    let mut reader = Reader::new(&bytes[..]).unwrap();
+    let (mut cars, mut corners) = (0, 0);
+    while let Some((_, frame)) = reader.next_frame().unwrap() {
+        let Framed::Cpm(cpm) = decode_frame(&frame).unwrap().message else {
+            continue;
+        };
+        let told: Vec<_> = cpm.sensors.iter().map(|s| (s.range, s.sector)).collect();
+        match (cpm.orientation.is_some(), told.is_empty()) {
+            (_, true) => {}
+            (true, false) => {
+                let (front, rear) = ([3_000, 600], [1_500, 2_100]);
+                assert_eq!(told, [front, rear].map(|sector| (Some(800), Some(sector))));
+                cars += 1;
+            }
+            (false, false) => {
+                // It has no direction to tell: its sector counts from east, and the map lies along north.
+                assert_eq!(told.len(), 1);
+                assert_eq!(told[0].0, Some(1_200));
+                let [from, to] = told[0].1.unwrap();
+                assert!(
+                    from.abs_diff(3_450) <= 20 && to.abs_diff(750) <= 20,
+                    "{told:?}"
+                );
+                corners += 1;
+            }
+        }
+    }
+    assert!(cars > 10 && corners > 0, "{cars} {corners}");
+}
+
+fn weigh(scenario: &Scenario) {
+    let prepared = Prepared::new(scenario).unwrap();
     let arms: Vec<Arm> = Arms::builtin()
         .iter()
         .map(|strategy| match strategy.has_allowance() {
@@ -100,7 +183,7 @@ fn what_is_booked_is_what_is_captured_for_every_arm() {
         let tape = Tape::default();
         let reference = MapReference::of(&prepared.scenario, &prepared.map).unwrap();
         let filter = CaptureFilter::default();
-        let capture = Capture::new(tape.clone(), reference, 150.0, filter).unwrap();
+        let capture = Capture::new(tape.clone(), reference, filter).unwrap();
         let header = std::mem::take(&mut *tape.0.borrow_mut());
         assert_eq!(header.len(), CAPTURE_HEADER);
         (tape, capture)

@@ -54,7 +54,7 @@ impl Watch {
             ..CaptureFilter::default()
         };
         Self {
-            capture: Capture::new(Vec::new(), reference(), 150.0, filter)
+            capture: Capture::new(Vec::new(), reference(), filter)
                 .unwrap()
                 .of_arm(arm),
             reference: reference(),

@@ -81,8 +81,8 @@ impl Output for Captures<'_> {
         let reference = MapReference::of(scenario, &run.prepared.map)
             .map_err(|error| OutputError::Input(error.to_string()))?;
         let file = Pending::new(self.file).map_err(OutputError::write)?;
-        let capture = Capture::new(file, reference, scenario.sensing.range_m, self.filter)
-            .map_err(|error| self.named(&error))?;
+        let capture =
+            Capture::new(file, reference, self.filter).map_err(|error| self.named(&error))?;
         Ok(Box::new(Writing {
             of: self,
             capture,

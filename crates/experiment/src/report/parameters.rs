@@ -1,6 +1,6 @@
 //! Parameters and readings in force, each with its unit and source, from their definitions.
 
-use covey_parameters::Value as Set;
+use covey_parameters::{Field, Kind, Value as Set, Visit};
 use covey_simulator::scenario::{Readings, TAKEN};
 use serde_json::Value;
 
@@ -24,6 +24,10 @@ pub(crate) fn in_force(readings: &Readings) -> Vec<Parameter> {
         if TAKEN.iter().any(|(taken, _)| *taken == name) {
             return;
         }
+        if let Kind::List(Kind::Group(_)) = field.kind {
+            rows.extend(listed(readings, field));
+            return;
+        }
         rows.push(Parameter {
             unit: match value {
                 Set::Number(_) | Set::Whole(_) => field.unit.to_string(),
@@ -35,6 +39,52 @@ pub(crate) fn in_force(readings: &Readings) -> Vec<Parameter> {
         });
     });
     rows
+}
+
+/// A line for each type and each station that the scenario has.
+fn listed(readings: &Readings, field: &Field) -> Vec<Parameter> {
+    let row = |name: &str, values: Vec<String>| Parameter {
+        name: format!("{}: {name}", field.name),
+        value: shown(&Value::from(values.join(", "))),
+        unit: String::new(),
+        source: field.source.to_string(),
+    };
+    match field.name {
+        "types" => {
+            let rules = readings.types.iter().map(|rule| {
+                let class = rule.class.map(|class| format!("class {}", class.name()));
+                let mut values = given(&|visit| rule.outfit.each(visit));
+                values.splice(0..0, class);
+                row(&rule.name, values)
+            });
+            rules.collect()
+        }
+        "stations" => {
+            let stations = readings.stations.iter().enumerate().map(|(at, station)| {
+                let name = match station.name.as_str() {
+                    "" => (at + 1).to_string(),
+                    name => name.to_string(),
+                };
+                let mut values = given(&|visit| station.each(visit));
+                values.retain(|value| !value.starts_with("name "));
+                row(&name, values)
+            });
+            stations.collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// What is set, as text.
+fn given(each: &dyn Fn(&mut Visit<'_>)) -> Vec<String> {
+    let mut values = Vec::new();
+    each(&mut |key, _, value| {
+        let empty = matches!(&value, Set::List(list) if list.is_empty());
+        if value != Set::None && !empty {
+            values.push(format!("{key} {}", told(&value)));
+        }
+    });
+    values
 }
 
 /// A parameter's value as people write it.
@@ -143,6 +193,29 @@ mod tests {
         names.dedup();
         assert_eq!(names.len(), count);
         assert!(!rows.iter().any(|row| row.ends_with('|')), "{rows:#?}");
+    }
+
+    #[test]
+    fn types_and_stations_have_a_line_each() {
+        let mut readings = Readings::default();
+        readings.types = serde_json::from_value(serde_json::json!([
+            {"name": "taxi*", "class": "car", "radio": 1.0, "range_m": null}
+        ]))
+        .unwrap();
+        readings.stations = serde_json::from_value(serde_json::json!([
+            {"name": "corner", "x_m": 7.0, "range_m": 120.0, "sectors_deg": [-45.0, 45.0]}, {}
+        ]))
+        .unwrap();
+        let mut rows = rows(&readings);
+        rows.retain(|row| row.starts_with("types") || row.starts_with("stations"));
+        assert_eq!(
+            rows,
+            [
+                "types: taxi*|class car, radio 1||design",
+                "stations: corner|x_m 7, y_m 0, height_m 6, range_m 120, heading_deg 0, sectors_deg \u{2212}45, 45||scenario",
+                "stations: 2|x_m 0, y_m 0, height_m 6, heading_deg 0||scenario",
+            ]
+        );
     }
 
     #[test]

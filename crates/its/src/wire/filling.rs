@@ -3,7 +3,7 @@
 use super::Cpms;
 use crate::cpm::{Cpm, CpmObject, SEGMENTS_MAX};
 use crate::error::EncodeError;
-use crate::sizes::{Entry, Shape, fill, object_bits};
+use crate::sizes::{Entry, Shape, fill, object_bits, sensor_bits};
 
 /// Something that a message lists.
 #[derive(Debug, Clone)]
@@ -94,7 +94,8 @@ impl Filling {
     /// The fewest messages.
     pub(super) fn finish(self) -> Result<Cpms, EncodeError> {
         let shape = Shape {
-            sensors: self.base.sensors.len(),
+            vehicle: self.base.orientation.is_some(),
+            sensor_bits: self.base.sensors.iter().map(sensor_bits).sum(),
             fused: self.base.fused.is_some(),
         };
         let loads = fill(self.items.iter().map(Item::entry), shape, self.max_bytes);

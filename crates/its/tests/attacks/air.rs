@@ -60,6 +60,7 @@ impl Air {
                     id: 1,
                     kind: 12,
                     range: Some(1_500),
+                    sector: None,
                 }],
                 ..CpmOptions::default()
             },

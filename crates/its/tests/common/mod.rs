@@ -43,6 +43,7 @@ pub const SENSOR: Sensor = Sensor {
     id: 1,
     kind: 12,
     range: Some(1_500),
+    sector: None,
 };
 
 /// Who sends in these tests, and hosts.

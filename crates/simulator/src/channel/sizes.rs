@@ -1,6 +1,6 @@
 //! What messages weigh on the air, by the scenario's size model.
 
-use covey_its::sizes::{FusedCounts, Model};
+use covey_its::sizes::{FusedCounts, Model, Sender};
 use covey_protocol::Parameters;
 use covey_protocol::messages::{Broadcast, Report};
 
@@ -39,7 +39,12 @@ impl Sizes {
     }
 
     /// A beacon, and how many bytes of it are there because of a digest of `digest` bytes.
-    pub(crate) fn beacon(&self, digest: Option<u32>, low_frequency: bool) -> (u32, u32) {
+    pub(crate) fn beacon(
+        &self,
+        digest: Option<u32>,
+        low_frequency: bool,
+        sender: Sender,
+    ) -> (u32, u32) {
         match &self.encoded {
             None => {
                 let digest = digest.unwrap_or(0);
@@ -47,27 +52,32 @@ impl Sizes {
             }
             Some(model) => {
                 let digest = digest.map(|bytes| bytes as usize);
-                let whole = count(model.cam(digest, low_frequency));
-                (whole, whole - count(model.cam(None, low_frequency)))
+                let cam = |digest| match sender.roadside {
+                    true => count(model.roadside_cam(digest)),
+                    false => count(model.cam(digest, low_frequency)),
+                };
+                let whole = cam(digest);
+                (whole, whole - cam(None))
             }
         }
     }
 
-    /// A report.
-    pub(crate) fn report(&self, objects: usize, sensor_information: bool) -> u32 {
+    /// A report that tells its sender's sensors or does not.
+    pub(crate) fn report(&self, objects: usize, sensor_information: bool, sender: Sender) -> u32 {
+        let sender = sender.telling(sensor_information);
         match &self.encoded {
             None => {
-                let sensor = if sensor_information { self.sensor } else { 0.0 };
-                whole(self.message + sensor + self.object * objects as f64)
+                let sensors = self.sensor * sender.sensors() as f64;
+                whole(self.message + sensors + self.object * objects as f64)
             }
-            Some(model) => count(model.cpm(objects, sensor_information)),
+            Some(model) => count(model.report(objects, sender)),
         }
     }
 
     /// A contributor's report. The letter's table charges sensor information every time; encoded messages carry it when they do.
-    pub(crate) fn contribution(&self, report: &Report) -> u32 {
+    pub(crate) fn contribution(&self, report: &Report, sender: Sender) -> u32 {
         let sensors = report.sensor_information || self.encoded.is_none();
-        self.report(report.objects.len(), sensors)
+        self.report(report.objects.len(), sensors, sender)
     }
 
     /// A host's broadcast.
@@ -101,12 +111,24 @@ mod tests {
     use super::*;
     use crate::scenario::estimate_encoded;
 
+    const CAR: Sender = Sender {
+        roadside: false,
+        circles: 1,
+        sectors: 0,
+    };
+
     #[test]
     fn the_letters_sizes_are_those_of_its_table() {
         let sizes = Sizes::new(SizeModel::Tr103562, &Parameters::default());
-        assert_eq!(sizes.beacon(None, true), (121, 0));
-        assert_eq!(sizes.beacon(Some(13), false), (134, 13));
-        assert_eq!(sizes.report(10, true), 121 + 35 + 350);
+        assert_eq!(sizes.beacon(None, true, CAR), (121, 0));
+        assert_eq!(sizes.beacon(Some(13), false, CAR), (134, 13));
+        assert_eq!(sizes.report(10, true, CAR), 121 + 35 + 350);
+        let sectors = Sender {
+            sectors: 2,
+            circles: 0,
+            ..CAR
+        };
+        assert_eq!(sizes.report(10, true, sectors), 121 + 2 * 35 + 350);
     }
 
     #[test]
@@ -114,12 +136,12 @@ mod tests {
         let mut p = Parameters::default();
         estimate_encoded(&mut p);
         let sizes = Sizes::new(SizeModel::Uper, &p);
-        let (with, digest) = sizes.beacon(Some(13), false);
-        assert_eq!(with - digest, sizes.beacon(None, false).0);
+        let (with, digest) = sizes.beacon(Some(13), false, CAR);
+        assert_eq!(with - digest, sizes.beacon(None, false, CAR).0);
         assert!((13..=20).contains(&digest), "{digest}");
-        assert!(sizes.beacon(None, true) > sizes.beacon(None, false));
+        assert!(sizes.beacon(None, true, CAR) > sizes.beacon(None, false, CAR));
         for objects in [1, 10, 40] {
-            let real = f64::from(sizes.report(objects, true));
+            let real = f64::from(sizes.report(objects, true, CAR));
             let estimate = p.report_bytes(objects as f64);
             assert!((real - estimate).abs() < 0.05 * real, "{real} {estimate}");
         }

@@ -1,7 +1,7 @@
 //! A capture of what a run sent: an observer that writes every message as a frame, byte for byte as on the road.
 //!
 //! - A beacon is a CAM, with the low-frequency container where the beacon says so.
-//! - A report is a CPM, or several, with sensor information where the report says so.
+//! - A report is a CPM, or several, with the sender's own sensors where the report says so.
 //! - A broadcast is a CPM, or several, with the fused state.
 //!
 //! It has no timing of its own: when containers are due is part of the message, which the size model counts, too.
@@ -25,8 +25,6 @@ use crate::prepared::MapReference;
 
 /// When a run begins: 2026-01-01 00:00:00 UTC, in milliseconds of Unix time.
 const BEGIN_UNIX_MS: i64 = 1_767_225_600_000;
-/// Sensor type "several, fused" of TS 103 324.
-const FUSED_SENSORS: u8 = 12;
 
 /// Which messages are written; all, unless something is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -94,6 +92,8 @@ pub struct Capture<W> {
     states: BTreeMap<AgentId, AgentState>,
     /// What kind of station those are that are no passenger cars.
     station_types: BTreeMap<AgentId, u8>,
+    /// Everybody's sensors.
+    sensors: BTreeMap<AgentId, Vec<Sensor>>,
     /// The object numbers of those who list objects.
     numberings: BTreeMap<AgentId, Numbering>,
     counts: CaptureCounts,
@@ -101,32 +101,25 @@ pub struct Capture<W> {
 }
 
 impl<W: Write> Capture<W> {
-    /// Begins a capture. `reference` says where the map lies, `sensor_range_m` how far everyone sees.
+    /// Begins a capture. `reference` says where the map lies.
     ///
     /// # Errors
     /// What `out` says.
     pub fn new(
         out: W,
         reference: MapReference,
-        sensor_range_m: f64,
         filter: CaptureFilter,
     ) -> Result<Self, CaptureError> {
         Ok(Self {
             writer: Writer::new(out)?,
             reference,
             filter,
-            options: CpmOptions {
-                sensors: vec![Sensor {
-                    id: 1,
-                    kind: FUSED_SENSORS,
-                    range: Some((sensor_range_m * 10.0).round().clamp(0.0, 4_095.0) as u16),
-                }],
-                ..CpmOptions::default()
-            },
+            options: CpmOptions::default(),
             arm: 0,
             zero: ItsTime::from_unix_millis(BEGIN_UNIX_MS).unwrap_or_default(),
             states: BTreeMap::new(),
             station_types: BTreeMap::new(),
+            sensors: BTreeMap::new(),
             numberings: BTreeMap::new(),
             counts: CaptureCounts::default(),
             error: None,
@@ -181,6 +174,9 @@ impl<W: Write> Capture<W> {
             }
             Message::Report(report) => {
                 let numbering = self.numberings.entry(sender).or_default();
+                let own = self.sensors.get(&sender);
+                let own = own.filter(|_| report.sensor_information);
+                self.options.sensors.clone_from(own.unwrap_or(&Vec::new()));
                 wire.report_cpms(report, &state, &self.options, numbering)
             }
             Message::Broadcast(broadcast) => {
@@ -224,18 +220,15 @@ fn cpm_frame(cpm: &Cpm, speed: i16, station_type: u8) -> Result<Vec<u8>, EncodeE
 impl<W: Write> Observer for Capture<W> {
     fn step(&mut self, view: &StepView<'_>) {
         // Reports go out between two beacons: their position is that of their own time.
-        let stations = view.participates.iter().zip(view.station_types);
-        for (vehicle, (_, &station_type)) in view
-            .vehicles
-            .iter()
-            .zip(stations)
-            .filter(|(_, (participates, _))| **participates)
-        {
+        let stations = view.station_types.iter().zip(view.sensors);
+        let vehicles = view.vehicles.iter().zip(view.participates).zip(stations);
+        for ((vehicle, _), (&station_type, sensors)) in vehicles.filter(|((_, with), _)| **with) {
             let id = AgentId(u64::from(vehicle.id.0));
             self.states.insert(id, self.reference.agent_state(vehicle));
             if station_type != PASSENGER_CAR {
                 self.station_types.insert(id, station_type);
             }
+            self.sensors.entry(id).or_insert_with(|| sensors.to_vec());
         }
     }
 
@@ -254,7 +247,7 @@ impl<W: Write> Observer for Capture<W> {
 mod tests {
     use covey_its::frame::Message as Framed;
     use covey_its::pcap::Reader;
-    use covey_its::{Decoded, decode_frame};
+    use covey_its::{Decoded, decode_frame, samples};
     use covey_protocol::messages::{Beacon, Confidence, ObjectState, Report, Size};
     use covey_protocol::{Cell, CoverageDigest, ObjectId, Position, Velocity};
     use covey_world::{GridFrame, Point};
@@ -264,7 +257,9 @@ mod tests {
     fn capture(filter: CaptureFilter) -> Capture<Vec<u8>> {
         let grid = GridFrame::new(Point::default(), 0.3, 20.0).unwrap();
         let reference = MapReference::new(None, grid).unwrap();
-        Capture::new(Vec::new(), reference, 150.0, filter).unwrap()
+        let mut capture = Capture::new(Vec::new(), reference, filter).unwrap();
+        capture.sensors = BTreeMap::from([(AgentId(1), vec![samples::sensor()])]);
+        capture
     }
 
     fn frames(capture: Capture<Vec<u8>>) -> Vec<(i64, Decoded)> {

@@ -28,6 +28,8 @@ pub struct StepView<'a> {
     pub participates: &'a [bool],
     /// What kind of station the messages of each say it is, in the same order (ETSI TS 102 894-2).
     pub station_types: &'a [u8],
+    /// The sensors that the messages of each tell, in the same order; sectors count from the heading.
+    pub sensors: &'a [&'a [covey_its::Sensor]],
 }
 
 /// What a participant's own vehicle tells it.

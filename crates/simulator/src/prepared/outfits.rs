@@ -1,5 +1,6 @@
 //! What everybody on the road carries: found once for each class, type and station.
 
+use covey_its::sizes::Sender;
 use covey_world::scene::BodyKind;
 use covey_world::sight::Sensor;
 use covey_world::{Point, VehicleState};
@@ -18,6 +19,10 @@ pub(crate) struct Outfit {
     pub(crate) radio: f64,
     /// Sensors of its own, if it has a radio; none: everybody's.
     pub(crate) sensor: Option<Sensor>,
+    /// The same as its messages tell them: each sector is a sensor.
+    pub(crate) told: Vec<covey_its::Sensor>,
+    /// What of it counts for the size of its messages.
+    pub(crate) sender: Sender,
     /// What kind of station its messages say.
     pub(crate) station_type: u8,
     /// Length, width and height, where they are not the traffic's.
@@ -45,12 +50,17 @@ fn place(kind: BodyKind) -> usize {
 
 impl Outfits {
     pub(super) fn new(scenario: &Scenario) -> Self {
-        let outfit = |kind, class: &Class| Outfit {
-            kind,
-            radio: scenario.penetration * class.radio.unwrap_or(1.0),
-            sensor: class.sensor(&scenario.sensing),
-            station_type: class.station_type.unwrap_or_default().code(),
-            size: [class.length_m, class.width_m, class.height_m],
+        let outfit = |kind, class: &Class| {
+            let bare = Outfit {
+                kind,
+                radio: scenario.penetration * class.radio.unwrap_or(1.0),
+                sensor: None,
+                told: Vec::new(),
+                sender: Sender::default(),
+                station_type: class.station_type.unwrap_or_default().code(),
+                size: [class.length_m, class.width_m, class.height_m],
+            };
+            bare.with_sensor(class.sensor(&scenario.sensing), &scenario.sensing)
         };
         let classes = &scenario.classes;
         let mut all: Vec<Outfit> = BodyKind::ALL
@@ -66,10 +76,12 @@ impl Outfits {
         let plain = scenario.types.is_empty()
             && scenario.stations.is_empty()
             && all.iter().all(|outfit| outfit.size == [None; 3]);
-        all.extend(scenario.stations.iter().map(|station| Outfit {
-            radio: 1.0,
-            sensor: Some(station.sensor(&scenario.sensing)),
-            ..outfit(BodyKind::Roadside, &classes.of(BodyKind::Roadside))
+        all.extend(scenario.stations.iter().map(|station| {
+            let bare = Outfit {
+                radio: 1.0,
+                ..outfit(BodyKind::Roadside, &classes.of(BodyKind::Roadside))
+            };
+            bare.with_sensor(Some(station.sensor(&scenario.sensing)), &scenario.sensing)
         }));
         let stations = scenario.stations.iter().enumerate();
         Self {
@@ -125,7 +137,50 @@ impl Outfits {
     }
 }
 
+/// Sensor type "several, fused" of TS 103 324.
+const FUSED_SENSORS: u8 = 12;
+
+/// Sensors as messages tell them, each sector by itself; none of whoever sees nothing.
+fn told(range_m: f64, sectors: &[[f64; 2]]) -> Vec<covey_its::Sensor> {
+    let range = (range_m * 10.0).round().clamp(0.0, 4_095.0) as u16;
+    let sensor = |id, sector| covey_its::Sensor {
+        id,
+        kind: FUSED_SENSORS,
+        range: Some(range),
+        sector,
+    };
+    let round = |&[from, to]: &[f64; 2]| to - from >= std::f64::consts::TAU;
+    if range == 0 {
+        Vec::new()
+    } else if sectors.is_empty() || sectors.iter().any(round) {
+        vec![sensor(1, None)]
+    } else {
+        let between =
+            |&[from, to]: &[f64; 2]| covey_its::Sensor::between(from.to_degrees(), to.to_degrees());
+        // A message tells at most 128.
+        let sectors = sectors.iter().take(128).map(between);
+        (1..)
+            .zip(sectors)
+            .map(|(id, sector)| sensor(id, Some(sector)))
+            .collect()
+    }
+}
+
 impl Outfit {
+    /// The same with sensors of its own, or with everybody's.
+    fn with_sensor(self, own: Option<Sensor>, sensing: &Sensing) -> Self {
+        let told = match &own {
+            Some(own) => told(own.range, &own.sectors),
+            None => told(sensing.range_m, &[]),
+        };
+        Self {
+            sender: Sender::with(&told, self.kind == BodyKind::Roadside),
+            sensor: own,
+            told,
+            ..self
+        }
+    }
+
     /// Gives a vehicle its kind and size; the front stays where it is.
     pub(crate) fn fit(&self, vehicle: &mut VehicleState) {
         let body = &mut vehicle.body;

@@ -472,9 +472,10 @@ impl<'p> Run<'p> {
         let present = world.road.present().iter();
         let participates: Vec<bool> = present.map(|&slot| world.road.participates(slot)).collect();
         let present = world.road.present().iter();
-        let station_types: Vec<u8> = present
-            .map(|&slot| world.road.outfit(world.prepared, slot).station_type)
-            .collect();
+        let (station_types, sensors): (Vec<u8>, Vec<_>) = present
+            .map(|&slot| world.road.outfit(world.prepared, slot))
+            .map(|outfit| (outfit.station_type, &outfit.told[..]))
+            .unzip();
         observer.step(&StepView {
             step: world.step().0,
             now: world.now(),
@@ -482,6 +483,7 @@ impl<'p> Run<'p> {
             vehicles,
             participates: &participates,
             station_types: &station_types,
+            sensors: &sensors,
         });
         if observer.wants_senses() {
             tell_senses(world, observer);

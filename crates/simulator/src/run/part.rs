@@ -262,7 +262,8 @@ impl Part {
                 if let Some(bytes) = digest.filter(|_| step.measured) {
                     turn.ledger.outcome.digest_bytes.add(f64::from(bytes));
                 }
-                let (bytes, digest) = turn.stage.sizes.beacon(digest, due.low_frequency);
+                let own = world.road.outfit(world.prepared, sender).sender;
+                let (bytes, digest) = turn.stage.sizes.beacon(digest, due.low_frequency, own);
                 let class = Class::Beacon;
                 let parcel = Parcel {
                     sender,

@@ -8,10 +8,11 @@ use covey_traffic::builtin::BuiltinConfig;
 use serde::{Deserialize, Serialize};
 
 use super::{GridFrame, Scenario};
-use crate::classes::Classes;
+use crate::classes::{Classes, TypeRule};
 use crate::conduct::Conduct;
 use crate::errors::Errors;
 use crate::readings::{Evaluation, Senders, Sensing, SizeModel};
+use crate::stations::Station;
 
 /// Parameters that a run takes from elsewhere in its scenario, and where that is. They are no keys of a scenario.
 pub const TAKEN: [(&str, &str); 3] = [
@@ -48,6 +49,10 @@ parameters! {
         evaluation: Evaluation = Evaluation::default(), source "reading 1";
         /// Who is on the road, by class: radios, sensors, kind of station, size.
         classes: Classes = Classes::default(), source "design";
+        /// What differs from their class for types of traffic, a section `[[types]]` each; the first whose name fits counts.
+        types: Vec<TypeRule> = Vec::new(), source "design";
+        /// Stations beside the road, a section `[[stations]]` each: with a radio and sensors, objects to nobody; they may host.
+        stations: Vec<Station> = Vec::new(), source "scenario";
         /// How participants behave; by the rules as a rule.
         conduct: Conduct = Conduct::default(), source "reading 45";
         /// Vehicles that participate.
@@ -71,6 +76,8 @@ impl Scenario {
             errors: self.errors,
             evaluation: self.evaluation,
             classes: self.classes.clone(),
+            types: self.types.clone(),
+            stations: self.stations.clone(),
             conduct: self.conduct,
             penetration: self.penetration,
             sizes: self.sizes,
@@ -133,12 +140,16 @@ mod tests {
     #[test]
     fn readings_are_read_back_as_they_were_written() {
         let text = "map.net = \"a\"\n[channel.collision]\ncoefficient = 0.21\nexponent = 1.93\n\
-                    [protocol.handover]\nbeyond_m = 90.0\nnearer_m = 40.0\n";
+                    [protocol.handover]\nbeyond_m = 90.0\nnearer_m = 40.0\n\
+                    [[types]]\nname = \"taxi*\"\nclass = \"car\"\nradio = 1.0\nsectors_deg = [-60, 60]\n\
+                    [[stations]]\nname = \"corner\"\nx_m = 7.0\nrange_m = 120.0\n";
         let readings = Scenario::parse("x.toml", text).unwrap().readings();
         let written = serde_json::to_string(&readings).unwrap();
         assert_eq!(
             serde_json::from_str::<Readings>(&written).unwrap(),
             readings
         );
+        assert_eq!(readings.types[0].outfit.radio, Some(1.0));
+        assert_eq!(readings.stations[0].range_m, Some(120.0));
     }
 }

@@ -99,16 +99,6 @@ const BEFORE: &[Field] = &[
 ];
 const AFTER: &[Field] = &[
     Field::new(
-        "types",
-        Kind::List(&Kind::Group(TypeRule::FIELDS)),
-        "What differs from their class for types of traffic, a section `[[types]]` each; the first whose name fits counts.",
-    ),
-    Field::new(
-        "stations",
-        Kind::List(&Kind::Group(Station::FIELDS)),
-        "Stations beside the road, a section `[[stations]]` each: with a radio and sensors, objects to nobody; they may host.",
-    ),
-    Field::new(
         "unequipped",
         Kind::List(&Kind::Whole),
         "Vehicles that do not participate whatever the share, by their number in order of first appearance: for scenarios \
@@ -206,6 +196,26 @@ pub fn wrong_key(key: &str) -> Option<String> {
         group = full;
     }
     None
+}
+
+/// The key that takes the value of which a dotted key of a scenario is a part: `channel.collision` takes a name or a table, so that
+/// `channel.collision.exponent` is a part of it.
+#[must_use]
+pub fn value_key(key: &str) -> &str {
+    let mut fields = fields();
+    let ends = key.match_indices('.').map(|(at, _)| at).chain([key.len()]);
+    for end in ends {
+        let name = key[..end].rsplit('.').next().unwrap_or(key);
+        match fields
+            .iter()
+            .find(|field| field.name == name)
+            .map(|f| f.kind)
+        {
+            Some(Kind::Group(inner)) => fields = inner,
+            _ => return &key[..end],
+        }
+    }
+    key
 }
 
 /// The definition of `name` in `group`, or what is wrong with it.
@@ -501,6 +511,14 @@ mod tests {
         }
         assert_eq!(wrong_key("channel.collision.exponent"), None);
         assert_eq!(wrong_key("penetration.x"), None);
+        for (part, whole) in [
+            ("channel.collision.exponent", "channel.collision"),
+            ("channel.collision", "channel.collision"),
+            ("protocol.target", "protocol.target"),
+            ("penetration", "penetration"),
+        ] {
+            assert_eq!(value_key(part), whole);
+        }
     }
 
     #[test]

@@ -76,7 +76,9 @@ impl SentReports {
         sensor_information: bool,
     ) {
         let stage = turn.stage;
-        let bytes = stage.sizes.report(objects.len(), sensor_information);
+        let own = stage.world.road.outfit(stage.world.prepared, sender).sender;
+        let sizes = stage.sizes;
+        let bytes = sizes.report(objects.len(), sensor_information, own);
         let parcel = Parcel::report(sender, bytes, self.period);
         let ticket = turn.air.offer(stage.world, thinning, parcel);
         self.sent.push(SentReport {

@@ -81,7 +81,8 @@ impl Stack for Senders {
                 lane: turn.lane,
             };
             let objects = self.compose(world, slot, others);
-            let sensors = sensor_information_is_due(world, slot);
+            let own = world.road.outfit(world.prepared, slot).sender;
+            let sensors = own.sensors() > 0 && sensor_information_is_due(world, slot);
             if sensors || !objects.is_empty() {
                 reports.send(turn, &thinning, slot, objects, sensors);
             }

@@ -20,6 +20,7 @@ impl Bytes {
             id: 1,
             kind: 12,
             range: Some(1_500),
+            sector: None,
         };
         Self {
             reference,

@@ -108,7 +108,8 @@ impl Contributors {
             }
             if let Some(mut report) = self.compose(profile, turn, slot) {
                 misdate(world, slot, &mut report);
-                let bytes = turn.stage.sizes.contribution(&report);
+                let own = world.road.outfit(world.prepared, slot).sender;
+                let bytes = turn.stage.sizes.contribution(&report, own);
                 let parcel = Parcel::report(slot, bytes, world.prepared.timeline.cycle);
                 let ticket = turn.air.offer(world, &thinning, parcel);
                 let sensed = world.sights.step;
