@@ -1,7 +1,6 @@
 //! `covey calibrate`: d_min of a scenario, by what the letter says of its effect.
 
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
 use clap::Args;
@@ -12,7 +11,9 @@ use covey_simulator::calibrate::{self, Calibrated, SeedCalibration};
 
 use crate::failure::{Failure, note, print, write_atomically};
 use crate::laboratory::{counted, folder_name, runner_failure};
+use crate::progress::Progress;
 use crate::reproduce::{find_profile, profiles};
+use crate::stopping::Stopping;
 
 /// Fix a scenario's d_min on calibration seeds
 ///
@@ -125,17 +126,24 @@ fn parts(
         let part = runner.calibrate(0, *seed, monitor)?;
         let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
         done.push((*seed, part));
-        if !arguments.quiet {
-            note(&format!(
-                "calibration: {} of {}",
-                done.len(),
-                counted(seeds.len(), "seed")
-            ));
-        }
         Ok(())
     };
-    let never = AtomicBool::new(false);
-    if let Some((_, error)) = pool::run(seeds, workers, &never, work, |_| {}).failure {
+    let stopped = |done: usize| {
+        let seeds = counted(seeds.len(), "seed");
+        format!("stopped after {done} of {seeds}; nothing was written")
+    };
+    let names = seeds.iter().map(|seed| format!("calibration, seed {seed}"));
+    let mut progress = Progress::new(names.collect(), arguments.quiet);
+    let stopping = Stopping::install()?;
+    let mut gently = stopping.gently();
+    let outcome = pool::run(seeds, workers, stopping.flag(), work, |state| {
+        progress.show(state);
+        gently.look(|| stopped(state.done));
+    });
+    if outcome.stopped {
+        return Err(Failure::Other(stopped(outcome.done)));
+    }
+    if let Some((_, error)) = outcome.failure {
         return Err(runner_failure(error));
     }
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);

@@ -23,6 +23,13 @@ fn city(directory: &Directory) -> String {
     };
     copy(".net.xml", "city.net.xml");
     copy(".poly.xml", "city.poly.xml");
+    let polygons = String::from_utf8(read(format!("{folder}/city.poly.xml"))).expect("text");
+    let parks = ["a", "b", "c", "d", "e", "f", "a", "b"].iter().enumerate();
+    let parks: String = parks
+        .map(|(at, name)| format!("<poly id=\"park{at}\" type=\"{name}\" shape=\"0,0 9,0 9,9\"/>"))
+        .collect();
+    let polygons = polygons.replace("</additional>", &format!("{parks}</additional>"));
+    directory.file("city/city.poly.xml", polygons);
     let absolute = directory.path("city/results/absolute.xml");
     directory.file(
         "city/demand.rou.xml",
@@ -103,10 +110,12 @@ fn nothing_is_written_in_a_citys_folder_not_even_where_it_may_not_be() {
     assert_eq!(said.code, Some(0), "{said:?}");
     // The file's name says nothing, so the folder's does; what was taken for a building is said.
     assert_eq!(summary(&out)["scenario"]["name"], "city");
-    assert!(
-        said.stderr.contains("buildings from 1 polygon file"),
-        "{said:?}"
-    );
+    for part in [
+        "buildings from 1 polygon file",
+        "; 8 polygons of other types left out: 2 `a`, 2 `b`, 1 `c`, 1 `d`, 2 of further types",
+    ] {
+        assert!(said.stderr.contains(part), "{said:?}");
+    }
     assert!(content(&directory.path("city")) == before);
     // Nobody's folder to write in: SUMO and Covey run as somebody else.
     for path in walk(Path::new(&directory.path("city"))) {
@@ -363,7 +372,7 @@ fn what_does_not_fit_is_said() {
         "parks.poly.xml",
         "<additional><poly id=\"p\" type=\"park\" shape=\"0,0 9,0 9,9\"/></additional>",
     );
-    run(&["--buildings", &parks]).refused(&["parks.poly.xml", "among 1 polygons"]);
+    run(&["--buildings", &parks]).refused(&["parks.poly.xml", "found no building in its polygon"]);
     run(&["--set", "protocol.targt=1"]).refused(&["--set", "targt", "did you mean `target`"]);
     run(&["--set", "protocol.target"]).refused(&["KEY=VALUE"]);
     run(&["--set", "map.net=x"]).refused(&["map.net", "cannot be changed"]);

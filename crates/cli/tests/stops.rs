@@ -129,3 +129,41 @@ fn stopped_at_any_moment_with_sumo_running_it_goes_on_to_the_same_end() {
         assert!(!file.to_string_lossy().ends_with(".part"), "{file:?}");
     }
 }
+
+#[test]
+fn a_calibration_that_is_stopped_writes_nothing_and_leaves_no_sumo() {
+    let directory = Directory::new("stopped-calibration");
+    scenario(&directory);
+    let text = "name = \"stopped\"\n[source]\nsumocfg = \"city.sumocfg\"\nbegin_s = 60.0\n";
+    let file = directory.file("stopped.toml", text);
+    let start = || {
+        Command::new(env!("CARGO_BIN_EXE_covey"))
+            .args(["calibrate", &file, "--seeds", "1"])
+            .args(["--warmup", "4", "--measure", "2"])
+            .current_dir(directory.path(""))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .spawn()
+            .expect("covey starts")
+    };
+    for name in ["INT", "TERM"] {
+        let child = start();
+        let process = child.id();
+        wait_for(|| !children(process).is_empty());
+        let begin = Instant::now();
+        signal(name, process);
+        let ended = child.wait_with_output().expect("an end");
+        let took = begin.elapsed();
+        assert!(took < Duration::from_millis(2000), "{name}: {took:?}");
+        let said = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(1), "{said}");
+        assert!(said.contains("stopped after 0 of 1 seed"), "{said}");
+        wait_for(|| children(process).is_empty());
+        assert_eq!(read(&file), text.as_bytes());
+    }
+    let ended = start().wait_with_output().expect("an end");
+    assert!(ended.status.success(), "{ended:?}");
+    assert!(String::from_utf8_lossy(&read(&file)).contains("[calibrated]"));
+}

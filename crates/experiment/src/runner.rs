@@ -18,7 +18,7 @@ use covey_traffic::builtin::Builtin;
 use covey_traffic::recorded::{self, FcdOptions};
 use covey_traffic::sumo::process::Stop;
 use covey_traffic::sumo::{self, Sumo, SumoConfig, SumoError};
-use covey_world::{Frame, VehicleId};
+use covey_world::{Frame, VehicleId, WarningKind, Warnings};
 use thiserror::Error;
 
 use crate::outputs::{Beginning, Job, Output, OutputError, Sink};
@@ -158,12 +158,6 @@ impl<'w> Runner<'w> {
         let prepared = self.prepared(&slot, 0).ok()?;
         let count = prepared.map.buildings.len();
         let files = world.scenario.map.buildings.len();
-        let others: Vec<&str> = prepared
-            .warnings
-            .lines()
-            .filter(|line| line.contains("no building") || line.contains("building without area"))
-            .map(str::trim)
-            .collect();
         let mut text = match files {
             0 => format!(
                 "{}: no buildings: nothing blocks sight but vehicles",
@@ -175,10 +169,7 @@ impl<'w> Runner<'w> {
                 if files == 1 { "" } else { "s" }
             ),
         };
-        for other in others {
-            text.push_str("; ");
-            text.push_str(other);
-        }
+        text.push_str(&left_out(&prepared.warnings));
         Some(text)
     }
 
@@ -369,7 +360,7 @@ impl<'w> Runner<'w> {
                 let recording =
                     sumo::record_cached(&sumo, &config, network, &options, &self.traces)
                         .map_err(sumo_error)?;
-                check_window(world, &recording, || config.departures_s)?;
+                check_window(world, &recording, "vehicles depart", || config.departures_s)?;
                 recording
             }
             TrafficSource::Recorded(file) => {
@@ -379,7 +370,8 @@ impl<'w> Runner<'w> {
                 };
                 let recording = recorded::record(file, network, options, duration_s, LOOK_AHEAD_S)
                     .map_err(|error| input(&error))?;
-                check_window(world, &recording, || recorded::span(file, network).ok()?)?;
+                let there = || recorded::span(file, network).ok()?;
+                check_window(world, &recording, "vehicles are there", there)?;
                 recording
             }
         };
@@ -387,10 +379,41 @@ impl<'w> Runner<'w> {
     }
 }
 
-/// There is somebody in the measured window; `there` tells when somebody is on the road at all, in the traffic's own seconds.
+/// Polygons that were not taken for buildings, the most frequent types by name.
+fn left_out(warnings: &Warnings) -> String {
+    const NAMED: usize = 4;
+    let of = |wanted: WarningKind| warnings.iter().filter(move |(kind, _, _)| *kind == wanted);
+    let mut types: Vec<(u64, &str)> = of(WarningKind::OtherPolygon)
+        .map(|(_, name, count)| (count.count, name))
+        .collect();
+    types.sort_by_key(|&(count, _)| std::cmp::Reverse(count));
+    let all: u64 = types.iter().map(|(count, _)| count).sum();
+    types.retain(|(_, name)| *name != "(others)");
+    types.truncate(NAMED);
+    let mut text = String::new();
+    if all > 0 {
+        let rest = all - types.iter().map(|(count, _)| count).sum::<u64>();
+        let named = types
+            .iter()
+            .map(|(count, name)| format!("{count} `{name}`"));
+        let named = named.chain((rest > 0).then(|| format!("{rest} of further types")));
+        let named: Vec<String> = named.collect();
+        let s = if all == 1 { "" } else { "s" };
+        let named = named.join(", ");
+        text = format!("; {all} polygon{s} of other types left out: {named}");
+    }
+    let flat: u64 = of(WarningKind::FlatBuilding).map(|(_, _, c)| c.count).sum();
+    if flat > 0 {
+        text.push_str(&format!("; {flat} without area left out"));
+    }
+    text
+}
+
+/// There is somebody in the measured window; `there` tells from when to when somebody does what is said, in the traffic's own seconds.
 fn check_window(
     world: &World,
     recording: &Recording,
+    what: &str,
     there: impl FnOnce() -> Option<(f64, f64)>,
 ) -> Result<(), RunnerError> {
     let frame = |seconds: f64| (seconds * 1e6 / covey_traffic::STEP_US as f64).round() as usize;
@@ -402,7 +425,7 @@ fn check_window(
     }
     let when = match there() {
         Some((first, last)) => format!(
-            "vehicles are there from {first:.0} s to about {last:.0} s of the traffic's own time; `source.begin_s` (--begin) chooses when time begins"
+            "{what} from {first:.0} s to about {last:.0} s of the traffic's own time; `source.begin_s` (--begin) chooses when time begins"
         ),
         None => "there are none at any time".to_string(),
     };

@@ -501,6 +501,7 @@ impl Scenario {
                     file: path.display().to_string(),
                     found: match others {
                         0 => String::new(),
+                        1 => " in its polygon".to_string(),
                         others => format!(" among {others} polygons"),
                     },
                 });

@@ -11,7 +11,7 @@ use covey_radio::{Blockage, Channel, LinkKind};
 use covey_world::paths::{
     ConflictTable, LaneMatchParameters, LaneMatcher, Predictor, RiskPrior, RiskPriorParameters,
 };
-use covey_world::{GridFrame, Map, Point, Sight};
+use covey_world::{GridFrame, Map, Point, Sight, Warnings};
 
 use crate::scenario::{Scenario, ScenarioError};
 
@@ -28,8 +28,8 @@ pub struct Prepared {
     pub scenario: Scenario,
     /// Roads and buildings, in the plane of the SUMO network.
     pub map: Map,
-    /// What was odd about the map's files, for people; empty where nothing was.
-    pub warnings: String,
+    /// What was odd about the map's files.
+    pub warnings: Warnings,
     pub(crate) grid: GridFrame,
     pub(crate) azimuth: f64,
     pub(crate) outfits: Outfits,
@@ -111,7 +111,7 @@ impl Prepared {
     pub fn new(scenario: &Scenario) -> Result<Self, ScenarioError> {
         let (map, warnings) = scenario.read_map()?;
         let mut prepared = Self::with_map(scenario, map)?;
-        prepared.warnings = warnings.to_string();
+        prepared.warnings = warnings;
         Ok(prepared)
     }
 
@@ -165,7 +165,7 @@ impl Prepared {
             tiles: Tiles::new(&map, &grid, scenario.protocol.tile_m),
             scenario: scenario.clone(),
             map,
-            warnings: String::new(),
+            warnings: Warnings::default(),
             grid,
             azimuth,
             outfits: Outfits::new(scenario),

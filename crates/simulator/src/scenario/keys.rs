@@ -9,8 +9,6 @@ use toml::de::{DeTable, DeValue};
 
 use super::{Readings, TAKEN, retired};
 use crate::calibrated::Calibrated;
-use crate::classes::TypeRule;
-use crate::stations::Station;
 
 /// Roads and buildings.
 const MAP: &[Field] = &[
