@@ -1,13 +1,16 @@
 //! `covey view`: the page that shows a recorded run.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use clap::Args;
+use covey_experiment::files::{self, Pending};
 use covey_simulator::recording::{Reader, RecordingError, files_in};
 use covey_viewer::{Library, McapError, Server, write_mcap};
 
 use crate::failure::{Failure, note, print};
+use crate::laboratory::file_failure;
 
 /// Show a recorded run in the browser
 ///
@@ -28,7 +31,7 @@ pub(crate) struct Arguments {
     /// Only print the address, do not start a browser
     #[arg(long)]
     no_open: bool,
-    /// Write the recording as MCAP to FILE (Foxglove opens it) instead of showing it
+    /// Write the recording as MCAP to FILE (Foxglove opens it; `-` for standard output) instead of showing it
     #[arg(long, value_name = "FILE", conflicts_with_all = ["port", "no_open"])]
     mcap: Option<PathBuf>,
 }
@@ -56,7 +59,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-fn export(arguments: &Arguments, out: &std::path::Path) -> Result<(), Failure> {
+fn export(arguments: &Arguments, out: &Path) -> Result<(), Failure> {
     let files = files_in(&arguments.path).map_err(failure)?;
     let [file] = files.as_slice() else {
         return Err(Failure::input(
@@ -65,11 +68,19 @@ fn export(arguments: &Arguments, out: &std::path::Path) -> Result<(), Failure> {
         ));
     };
     let mut reader = Reader::open(file).map_err(failure)?;
-    write_mcap(&mut reader, out).map_err(|error| match error {
-        McapError::Recording(error) => failure(error),
-        other => Failure::Other(other.to_string()),
-    })?;
-    Ok(())
+    let mut pending = Pending::new(out).map_err(file_failure)?;
+    match write_mcap(&mut reader, &mut pending) {
+        Ok(_) => pending.commit().map_err(file_failure),
+        // Whoever read has seen enough.
+        Err(McapError::Write(error)) if is_gone(out, &error) => Ok(()),
+        Err(McapError::Recording(error)) => Err(failure(error)),
+        Err(other) => Err(Failure::Other(format!("{}: {other}", out.display()))),
+    }
+}
+
+/// The other end of a pipe was closed.
+fn is_gone(out: &Path, error: &io::Error) -> bool {
+    files::is_stream(out) && error.kind() == io::ErrorKind::BrokenPipe
 }
 
 fn failure(error: RecordingError) -> Failure {

@@ -81,6 +81,15 @@ fn pipes_links_and_standard_output_are_written_through() {
     )
     .done();
     assert!(Path::new(&link).is_symlink() && read(&behind) == bytes);
+    // And one whose file is not there yet.
+    let (link, behind) = (directory.path("new.pcap"), directory.path("made.pcap"));
+    symlink("made.pcap", &link).expect("a link");
+    covey(
+        &[&capture(&out, &link, CORRIDOR)[..], &["--quiet"]].concat(),
+        "",
+    )
+    .done();
+    assert!(Path::new(&link).is_symlink() && read(&behind) == bytes);
     // A device, and standard output, from which the tables keep away.
     covey(
         &[&capture(&out, "/dev/null", CORRIDOR)[..], &["--quiet"]].concat(),

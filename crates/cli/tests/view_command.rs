@@ -2,6 +2,9 @@
 
 mod common;
 
+use std::path::Path;
+use std::process::Command;
+
 use crate::common::{Directory, covey};
 
 #[test]
@@ -23,6 +26,17 @@ fn the_example_becomes_an_mcap_file() {
     assert_eq!(covey(&["view", example, "--mcap", &out], "").done(), "");
     let bytes = std::fs::read(&out).unwrap();
     assert!(bytes.starts_with(b"\x89MCAP0\r\n") && bytes.ends_with(b"\x89MCAP0\r\n"));
+    // On standard output, and through a link.
+    let through = Command::new(env!("CARGO_BIN_EXE_covey"))
+        .args(["view", example, "--mcap", "-"])
+        .output()
+        .expect("covey starts");
+    assert!(through.status.success() && through.stdout == bytes);
+    let link = folder.path("link.mcap");
+    std::os::unix::fs::symlink("there.mcap", &link).expect("a link");
+    covey(&["view", example, "--mcap", &link], "").done();
+    assert!(Path::new(&link).is_symlink());
+    assert!(std::fs::read(folder.path("there.mcap")).expect("a file") == bytes);
 }
 
 /// The arms of a folder's recording of seed 1001.

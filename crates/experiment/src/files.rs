@@ -84,12 +84,18 @@ enum Out {
     Standard,
 }
 
-/// Where a file is written that is asked for at `path`: a link's file.
+/// Where a file is written that is asked for at `path`: a link's file, also where there is none yet.
 fn behind(path: &Path) -> PathBuf {
-    match path.is_symlink() {
-        true => fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf()),
-        false => path.to_path_buf(),
+    /// Links that lead to links; as many as the system follows.
+    const MOST: usize = 40;
+    let mut path = path.to_path_buf();
+    for _ in 0..MOST {
+        let Ok(target) = fs::read_link(&path) else {
+            break;
+        };
+        path = path.parent().unwrap_or(Path::new("")).join(target);
     }
+    path
 }
 
 /// It is written through, and there is no file to look at afterwards.

@@ -3,9 +3,7 @@
 //! Topics: `/map` (roads and buildings, once), `/ARM/vehicles` (boxes coloured by role, once a cycle; both `foxglove.SceneUpdate`
 //! in frame `map`), and `/ARM/cycle` (deficit, load, price and contributors, to be plotted). All JSON.
 
-use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
 
 use covey_simulator::recording::{Manifest, Reader, RecordingError, Role};
 use serde_json::{Value, json};
@@ -15,55 +13,26 @@ use crate::mcap_file::McapFile;
 
 /// Why there is no MCAP file.
 #[derive(Debug, Error)]
-#[expect(missing_docs, reason = "fields are named as in the text")]
 pub enum McapError {
     /// The recording cannot be read.
     #[error(transparent)]
     Recording(#[from] RecordingError),
+    /// The map in the recording is none.
+    #[error("the recording's map: {0}")]
+    Map(serde_json::Error),
     /// The file cannot be written.
-    #[error("{file}: cannot be written: {problem}")]
-    Write { file: PathBuf, problem: String },
+    #[error("cannot be written: {0}")]
+    Write(io::Error),
 }
 
-/// Writes the recording to `path`, under a temporary name first. Returns how many messages it has.
+/// Writes the recording to `out`. Returns how many messages it has.
 ///
 /// # Errors
-/// The recording is damaged or the file cannot be written.
-pub fn write_mcap(reader: &mut Reader, path: &Path) -> Result<u64, McapError> {
+/// The recording is damaged or `out` cannot be written.
+pub fn write_mcap(reader: &mut Reader, out: impl Write) -> Result<u64, McapError> {
     let library = format!("covey {}", env!("CARGO_PKG_VERSION"));
-    // A pipe or a device is written through; a link stays, and its file is written.
-    if fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir()) {
-        let failed = |problem: String| McapError::Write {
-            file: path.to_owned(),
-            problem,
-        };
-        let io = |error: io::Error| failed(error.to_string());
-        let file = File::options().write(true).open(path).map_err(io)?;
-        let out = McapFile::new(BufWriter::new(file), &library).map_err(io)?;
-        return Export { out }.all(reader, &failed);
-    }
-    let behind = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let path = if path.is_symlink() { &behind } else { path };
-    let mut temporary = path.as_os_str().to_owned();
-    temporary.push(format!(".{}.part", std::process::id()));
-    let temporary = PathBuf::from(temporary);
-    let failed = |problem: String| McapError::Write {
-        file: path.to_owned(),
-        problem,
-    };
-    let outcome = (|| {
-        let io = |error: io::Error| failed(error.to_string());
-        let file = File::create(&temporary).map_err(io)?;
-        let out = McapFile::new(BufWriter::new(file), &library).map_err(io)?;
-        let count = Export { out }.all(reader, &failed)?;
-        fs::rename(&temporary, path).map_err(io)?;
-        Ok(count)
-    })();
-    if outcome.is_err() {
-        // A left-over does no harm, and there is nothing more to be done about it.
-        let _ = fs::remove_file(&temporary);
-    }
-    outcome
+    let out = McapFile::new(BufWriter::new(out), &library).map_err(McapError::Write)?;
+    Export { out }.all(reader)
 }
 
 struct Export<W: Write> {
@@ -71,15 +40,10 @@ struct Export<W: Write> {
 }
 
 impl<W: Write> Export<W> {
-    fn all(
-        mut self,
-        reader: &mut Reader,
-        failed: &dyn Fn(String) -> McapError,
-    ) -> Result<u64, McapError> {
+    fn all(mut self, reader: &mut Reader) -> Result<u64, McapError> {
         let manifest = reader.manifest().clone();
-        let world: Value = serde_json::from_slice(&reader.world()?)
-            .map_err(|error| failed(format!("the recording's map: {error}")))?;
-        let io = |error: io::Error| failed(error.to_string());
+        let world: Value = serde_json::from_slice(&reader.world()?).map_err(McapError::Map)?;
+        let io = McapError::Write;
         let scene = scene_schema().to_string();
         let scene = self
             .out

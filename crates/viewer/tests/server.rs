@@ -182,7 +182,7 @@ fn a_recording_becomes_an_mcap_file_that_foxglove_reads() {
     let folder = made_up("mcap");
     let mut reader = Reader::open(&folder.join("run.covey")).unwrap();
     let out = folder.join("run.mcap");
-    let count = write_mcap(&mut reader, &out).unwrap();
+    let count = write_mcap(&mut reader, std::fs::File::create(&out).unwrap()).unwrap();
     // The map once, and per arm and cycle the vehicles and the numbers.
     assert_eq!(count, 1 + 3 * 2 * 15);
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
