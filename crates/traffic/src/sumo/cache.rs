@@ -11,9 +11,9 @@ use super::error::SumoError;
 use super::run::{RunOptions, record};
 use crate::Recording;
 
-/// Part of every key: to be changed whenever the same inputs come to give other recordings. Recordings of edition 1 may have been cut
-/// short by an interruption.
-const EDITION: u32 = 2;
+/// Part of every key: to be changed whenever the same inputs come to give other recordings, or files of another version, so that those of
+/// earlier programs stay. Recordings of edition 1 may have been cut short by an interruption; those of edition 2 do not know types.
+const EDITION: u32 = 3;
 
 /// What the names of recordings begin with.
 fn beginning() -> String {
