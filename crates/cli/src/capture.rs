@@ -10,7 +10,7 @@ use covey_simulator::capture::CaptureFilter;
 use crate::failure::Failure;
 use crate::laboratory::{WorkOptions, counted};
 
-/// Options of the capture.
+// Options of the capture.
 #[derive(Debug, Args)]
 pub(crate) struct CaptureOptions {
     /// Write every message that was sent to a capture; needs one --arm and one --seed

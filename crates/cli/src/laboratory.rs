@@ -21,7 +21,7 @@ use crate::failure::{Failure, note};
 use crate::progress::Progress;
 use crate::stopping::Stopping;
 
-/// Options of every command that runs seeds.
+// Options of every command that runs seeds.
 #[derive(Debug, Args)]
 pub(crate) struct WorkOptions {
     /// Workers, each on a seed of its own; default: one per core

@@ -74,43 +74,26 @@ struct Arguments {
     command: Command,
 }
 
+// What a command does is said where its arguments are: a text here would take the place of it, the long one included.
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Fix a scenario's d_min on calibration seeds
     Calibrate(calibrate::Arguments),
-    /// List the arms: the policies that can be compared
     Arms(arms::Arguments),
-    /// Show what a results folder holds, and remove what is stale
     Clean(clean::Arguments),
-    /// Print completions for a shell
     Completions(completions::Arguments),
-    /// Make one host decision from a JSON snapshot and explain it, factor by factor
     Decide(decide::Arguments),
-    /// Turn a set of visible cells into a coverage digest, or back
     Digest(digest::Arguments),
-    /// Make a scenario from an OpenStreetMap extract, with SUMO's own converters
     Import(import::Arguments),
-    /// Show the mean channel between two vehicles as JSON
     Link(link::Arguments),
-    /// Make the report of a finished run again
     Report(report::Arguments),
-    /// Reproduce the letter: all arms on paired seeds, with statistics, tables and report
     Reproduce(reproduce::Arguments),
-    /// Run arms on any scenario, your own SUMO scenario included
     Run(Box<run::Arguments>),
-    /// Write man pages, one for each command
     Man(completions::ManArguments),
-    /// Print the JSON schema of scenario files, or a table of all their keys
     Schema(schema::Arguments),
-    /// Run many worlds, arms and seeds after a plan, here or as a Slurm job array
     Sweep(sweep::Arguments),
-    /// Show ITS messages, from captures or in hex, as JSON
     Messages(messages::Arguments),
-    /// Measure flow over density on a scenario's main road
     Traffic(traffic::Arguments),
-    /// Hold a part of Covey against published results
     Validate(validate::Arguments),
-    /// Show a recorded run in the browser
     View(view::Arguments),
 }
 

@@ -18,7 +18,7 @@ use crate::{hex, pcapng};
 /// How many bytes of output are gathered.
 const PRINTED_AT_ONCE: usize = 1 << 16;
 
-/// Show ITS messages as JSON
+/// Show ITS messages, from captures or in hex, as JSON
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     covey messages decode examples/messages.pcap\n  \

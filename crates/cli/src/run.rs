@@ -18,7 +18,7 @@ use crate::reproduce::{Traffic, find_profile, profiles};
 
 /// Run arms on any scenario, your own SUMO scenario included
 ///
-/// A scenario is a file of ours (its keys are documented in docs/readings.md and beside each parameter), a SUMO configuration, or
+/// A scenario is a file of ours (`covey schema --markdown` lists its keys, and so does docs/parameters.md), a SUMO configuration, or
 /// a SUMO network with recorded floating-car data. Finished seeds are kept: run again, it goes on where it stopped.
 #[derive(Debug, Args)]
 #[command(

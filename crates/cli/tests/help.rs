@@ -44,6 +44,22 @@ fn every_level_has_help() {
 }
 
 #[test]
+fn what_a_command_does_is_told_at_length() {
+    for (command, part) in [
+        ("link", "without shadowing"),
+        ("run", "A scenario is a file of ours"),
+        ("view", "on the loopback address"),
+        ("arms", "B is the allowance"),
+    ] {
+        let help = covey(&[command, "--help"], "").done();
+        let head = help.split("Usage:").next().unwrap_or_default();
+        assert!(head.contains(part), "{help}");
+        let short = covey(&[command, "-h"], "").done();
+        assert!(!short.contains(part), "{short}");
+    }
+}
+
+#[test]
 fn every_level_shows_examples_that_work() {
     for level in LEVELS {
         let help = covey(&[level, &["--help"][..]].concat(), "").done();
