@@ -223,7 +223,7 @@ fn what_is_asked_for_amiss_is_said() {
         &out,
     ];
     covey(&call, "").refused(&["--pcap-to", "found 1 s with --pcap-from 3 s"]);
-    let late = [&call[..8], &["300", "--out", &out]].concat();
+    let late = [&call[..7], &["300", "--out", &out]].concat();
     covey(&late, "").refused(&["--pcap-from", "found 300 s, expected less than 80 s"]);
     assert!(!Path::new(&pcap).exists() && !Path::new(&out).exists());
     let call = ["run", &scenario, "--set", "taget=1", "--out", &out];

@@ -197,15 +197,17 @@ mod tests {
 
     #[test]
     fn types_and_stations_have_a_line_each() {
-        let mut readings = Readings::default();
-        readings.types = serde_json::from_value(serde_json::json!([
+        let types = serde_json::json!([
             {"name": "taxi*", "class": "car", "radio": 1.0, "range_m": null}
-        ]))
-        .unwrap();
-        readings.stations = serde_json::from_value(serde_json::json!([
+        ]);
+        let stations = serde_json::json!([
             {"name": "corner", "x_m": 7.0, "range_m": 120.0, "sectors_deg": [-45.0, 45.0]}, {}
-        ]))
-        .unwrap();
+        ]);
+        let readings = Readings {
+            types: serde_json::from_value(types).unwrap(),
+            stations: serde_json::from_value(stations).unwrap(),
+            ..Readings::default()
+        };
         let mut rows = rows(&readings);
         rows.retain(|row| row.starts_with("types") || row.starts_with("stations"));
         assert_eq!(
