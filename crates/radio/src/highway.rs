@@ -4,7 +4,7 @@
 //! The published setting: one straight line of vehicles, WINNER+ B1 in line of sight at 5.91 GHz with antennas at 1.5 m, shadowing of
 //! 3 dB, no antenna gains, noise of -95 dBm over 10 MHz, nothing decoded or sensed below -90.5 dBm, 190 B in one subchannel.
 //! Resources of every reservation that is sensed are excluded, as in its model (eq. 29), and then by steps of 3 dB fewer.
-//! What it leaves open is chosen here: the line is 4 km long and has ends, near which there is less interference, unless it is closed to
+//! What it leaves open is chosen here: the line is 4 km long unless it is to be shorter, and has ends, near which there is less interference, unless it is closed to
 //! a ring; half of the vehicles drive each way with 70 km/h; shadowing of a pair changes over 25 m (TR 36.885, freeway).
 
 use std::f64::consts::FRAC_PI_2;
@@ -21,8 +21,6 @@ use crate::{
 /// 71d4c25; numbers only.
 const PUBLISHED: &str = include_str!("../data/gonzalez-martin-2019.csv");
 
-/// Length of the road, in metres.
-const ROAD_M: f64 = 4_000.0;
 /// Interferers farther away are left out, as in the source.
 const REACH_M: f64 = 1_000.0;
 /// Power below which nothing is decoded or sensed, in dBm; also the threshold of the busy ratio here.
@@ -128,6 +126,8 @@ pub struct Options {
     pub warmup_s: f64,
     /// Seconds measured.
     pub measure_s: f64,
+    /// Length of the road, in metres.
+    pub road_m: f64,
     /// The road has no ends.
     pub ring: bool,
     /// Speed of the vehicles, half of them each way, in m/s.
@@ -143,6 +143,7 @@ impl Default for Options {
             keep_probability: 0.0,
             warmup_s: 3.0,
             measure_s: 10.0,
+            road_m: 4_000.0,
             ring: false,
             speed_m_per_s: 70.0 / 3.6,
             seed: 1,
@@ -215,6 +216,7 @@ fn path_loss_db(distance_m: f64) -> f64 {
 
 /// The road and who receives whom.
 struct Road {
+    length_m: f64,
     ring: bool,
     places_m: Vec<f64>,
     speeds: Vec<f64>,
@@ -230,9 +232,9 @@ struct Road {
 
 impl Road {
     fn new(setting: &Published, options: &Options) -> Self {
-        let count = (setting.vehicles_per_m * ROAD_M).round() as u32;
+        let count = (setting.vehicles_per_m * options.road_m).round() as u32;
         let draws = Draws::new(options.seed, Purpose::Place, 0, 0);
-        let spacing = ROAD_M / f64::from(count);
+        let spacing = options.road_m / f64::from(count);
         let place = |at| (f64::from(at) + draws.at(at, 0).uniform()) * spacing;
         let way = |at: u32| {
             if draws.at(at, 1).bits() & 1 == 0 {
@@ -244,6 +246,7 @@ impl Road {
         let steps = (2.0 * options.speed_m_per_s * (options.warmup_s + options.measure_s)
             / DECORRELATION_M) as u64;
         Self {
+            length_m: options.road_m,
             ring: options.ring,
             places_m: (0..count).map(place).collect(),
             speeds: (0..count)
@@ -265,14 +268,14 @@ impl Road {
 
     /// No end of the road is within reach: the source's busy ratio is that of a road without ends.
     fn is_inside(&self, at: usize) -> bool {
-        self.ring || (REACH_M..ROAD_M - REACH_M).contains(&self.places_m[at])
+        self.ring || (REACH_M..self.length_m - REACH_M).contains(&self.places_m[at])
     }
 
     /// How far two vehicles are apart.
     fn distance_m(&self, a: usize, b: usize) -> f64 {
         let apart = (self.places_m[a] - self.places_m[b]).abs();
         if self.ring {
-            apart.min(ROAD_M - apart)
+            apart.min(self.length_m - apart)
         } else {
             apart
         }
@@ -281,7 +284,7 @@ impl Road {
     /// Moves everyone for a time (who leaves at one end comes in at the other), which ends `elapsed_s` after the beginning, and finds who receives whom.
     fn advance(&mut self, seconds: f64, elapsed_s: f64) {
         for (place, speed) in self.places_m.iter_mut().zip(&self.speeds) {
-            *place = (*place + speed * seconds).rem_euclid(ROAD_M);
+            *place = (*place + speed * seconds).rem_euclid(self.length_m);
         }
         self.begin.clear();
         self.begin.push(0);

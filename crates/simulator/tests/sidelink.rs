@@ -2,9 +2,13 @@
 
 mod support;
 
+use covey_protocol::Instant;
+use covey_protocol::messages::Message;
 use covey_radio::{ChannelModel, CongestionControl, PoolChoice, PoolPreset, Reservation};
-use covey_simulator::{Arms, Prepared, RunOptions, Scenario, SeedOutcome};
-use support::{arms, crowded_junction, run, seconds};
+use covey_simulator::{
+    Arms, Nobody, Observer, Prepared, RunOptions, Scenario, SeedOutcome, simulate,
+};
+use support::{Script, arms, car, crowded_junction, run, scenario, seconds, traffic};
 
 fn scheduled(change: impl FnOnce(&mut Scenario)) -> Prepared {
     let mut scenario = crowded_junction().scenario;
@@ -64,6 +68,72 @@ fn messages_arrive_later_than_they_are_offered_and_are_counted() {
             assert_eq!(pairs, traffic.in_range);
         }
     }
+}
+
+/// How long messages took to arrive, in microseconds: beacons, reports, broadcasts.
+#[derive(Default)]
+struct Waited([Vec<i64>; 3]);
+
+impl Observer for Waited {
+    fn wants_deliveries(&self) -> bool {
+        true
+    }
+
+    fn delivered(&mut self, _: usize, now: Instant, message: &Message, _: &[u32]) {
+        let (class, at) = match message {
+            Message::Beacon(beacon) => (0, beacon.at),
+            Message::Report(report) => (1, report.at),
+            Message::Broadcast(broadcast) => (2, broadcast.at),
+        };
+        self.0[class].push((now - at).micros());
+    }
+}
+
+#[test]
+fn what_has_50_ms_is_there_one_step_later() {
+    // Reports of the last step before a decision have to be there for it, and broadcasts of several blocks before the next cycle:
+    // none may end in the first slot of the step after.
+    let mut waited = Waited::default();
+    let prepared = scheduled(|_| {});
+    simulate(
+        &prepared,
+        &mut traffic(&prepared, 3),
+        &arms(&["proposed@0.9"]),
+        3,
+        &seconds(2.0, 8.0),
+        &mut waited,
+    )
+    .unwrap();
+    let [beacons, reports, broadcasts] = &waited.0;
+    assert!(beacons.iter().all(|waited| [50_000, 100_000].contains(waited)));
+    for all in [reports, broadcasts] {
+        assert!(all.len() > 100, "{}", all.len());
+        assert!(all.iter().all(|&waited| waited == 50_000), "{all:?}");
+    }
+}
+
+#[test]
+fn who_comes_between_two_looks_is_on_the_air() {
+    let mut scenario = scenario("toy/straight");
+    scenario.channel.model = ChannelModel::Sps;
+    scenario.penetration = 1.0;
+    let prepared = Prepared::new(&scenario).unwrap();
+    let network = &prepared.map.network;
+    // One car more in every step; links are found anew in every other one.
+    let mut frames = Script::new(|step| {
+        let cars = 0..=step.min(19);
+        Some(
+            cars.map(|id| car(network, id, "AB_0", 20.0 + 10.0 * f64::from(id), 0.0))
+                .collect(),
+        )
+    });
+    let window = seconds(0.0, 2.0);
+    let chosen = arms(&["cam-only"]);
+    let outcome = simulate(&prepared, &mut frames, &chosen, 1, &window, &mut Nobody).unwrap();
+    let [beacons, ..] = &outcome.arms[0].traffic;
+    // Twenty cars, the last of them after a second: ten beacons a second each, less those of the last 100 ms.
+    assert!((250..310).contains(&beacons.messages), "{beacons:?}");
+    assert!(beacons.delivered > beacons.in_range * 8 / 10, "{beacons:?}");
 }
 
 #[test]

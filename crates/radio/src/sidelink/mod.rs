@@ -69,7 +69,7 @@ pub struct Message {
     pub mandatory_bytes: u32,
     /// Slots until the sender hands over the next of its kind, for which it reserves; 0 reserves nothing.
     pub period: u16,
-    /// Slots within which it must be sent.
+    /// The last slot in which it may be sent, counted from now.
     pub latency: u16,
     /// What draws know it by: the same for the same message of runs that are compared.
     pub address: u32,

@@ -198,7 +198,8 @@ fn message(
             Class::Report | Class::Broadcast => 0,
         },
         period,
-        latency: latency as u16,
+        // The last slot has to be over when the time is: what is offered at a step is there `latency` later.
+        latency: (latency - 1) as u16,
         address: step.0,
         priority,
     }

@@ -17,6 +17,7 @@ use std::time::Instant as Clock;
 
 use covey_protocol::messages::{Confidence, ObjectState};
 use covey_protocol::{AgentId, Instant, ObjectId};
+use covey_radio::ChannelModel;
 use covey_world::paths::{self, RelevantPairs};
 
 use crate::cpu::thread_cpu_s;
@@ -180,6 +181,8 @@ impl<'p> World<'p> {
         }
         if self.is_sensing() {
             self.look();
+        } else if !self.road.taken().is_empty() {
+            self.admit_newcomers();
         }
         if evaluate && self.is_decision() {
             let clock = Clock::now();
@@ -205,6 +208,15 @@ impl<'p> World<'p> {
         self.links
             .retain(|sender, receiver| stays(sender) && stays(receiver));
         self.powers.forget(&gone);
+    }
+
+    /// Who comes between two looks is linked to nobody yet; where slots are simulated its power counts all the same.
+    fn admit_newcomers(&mut self) {
+        let (channel, sight) = (&self.prepared.channel, &self.prepared.sight);
+        if channel.parameters().model == ChannelModel::Sps {
+            let near_m = sight.options().link_range;
+            self.powers.admit(&self.road, channel, sight, near_m);
+        }
     }
 
     /// Sensors look and links are found anew: side by side where there is a thread to spare.

@@ -74,7 +74,8 @@ impl Powers {
     /// Lists the pairs of this update at both ends, each sender's receivers by ascending place, and finds everyone's area.
     pub(super) fn tabulate(&mut self, road: &Road, channel: &Channel, sight: &Sight, near_m: f64) {
         let size = road.size();
-        self.areas.find(road, channel, sight, near_m);
+        let all = road.participants().iter().copied();
+        self.areas.find(road, all, channel, sight, near_m);
         self.rows.list(size, &self.pairs);
         self.begin.clear();
         self.begin.push(0);
@@ -98,6 +99,19 @@ impl Powers {
         self.ids.clear();
         self.ids
             .extend((0..size as u32).map(|slot| road.id(Slot(slot))));
+    }
+
+    /// Takes up who came since the last update: nobody near receives it yet, but it has its number and its area.
+    pub(super) fn admit(&mut self, road: &Road, channel: &Channel, sight: &Sight, near_m: f64) {
+        let newcomers = road.taken().iter().copied();
+        let newcomers = newcomers.filter(|&slot| road.participates(slot));
+        self.areas.find(road, newcomers, channel, sight, near_m);
+        let end = self.receivers.len() as u32;
+        self.begin.resize(road.size() + 1, end);
+        self.ids.resize(road.size(), 0);
+        for &slot in road.taken() {
+            self.ids[slot.index()] = road.id(slot);
+        }
     }
 
     /// Takes who left out of the lists, before others get their places.
@@ -166,10 +180,18 @@ impl Rows {
 }
 
 impl Areas {
-    fn find(&mut self, road: &Road, channel: &Channel, sight: &Sight, near_m: f64) {
+    /// Finds the areas of some stations. That of others stays, for what is counted beside it goes with it.
+    fn find(
+        &mut self,
+        road: &Road,
+        stations: impl Iterator<Item = Slot>,
+        channel: &Channel,
+        sight: &Sight,
+        near_m: f64,
+    ) {
         self.of.resize(road.size(), 0);
         let known = self.places.len();
-        for &slot in road.participants() {
+        for slot in stations {
             let place = road.vehicle(slot).position;
             let key = [place.x, place.y].map(|m| (m / AREA_M).floor() as i32);
             let number = self.places.len().min(usize::from(u16::MAX)) as u16;
