@@ -85,7 +85,7 @@ impl Observer for Waited {
             Message::Report(report) => (1, report.at),
             Message::Broadcast(broadcast) => (2, broadcast.at),
         };
-        self.0[class].push((now - at).micros());
+        self.0[class].push(now.micros() - at.micros());
     }
 }
 
@@ -105,7 +105,11 @@ fn what_has_50_ms_is_there_one_step_later() {
     )
     .unwrap();
     let [beacons, reports, broadcasts] = &waited.0;
-    assert!(beacons.iter().all(|waited| [50_000, 100_000].contains(waited)));
+    assert!(
+        beacons
+            .iter()
+            .all(|waited| [50_000, 100_000].contains(waited))
+    );
     for all in [reports, broadcasts] {
         assert!(all.len() > 100, "{}", all.len());
         assert!(all.iter().all(|&waited| waited == 50_000), "{all:?}");

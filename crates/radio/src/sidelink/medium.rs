@@ -117,8 +117,12 @@ pub(super) struct Medium {
     emission: Option<Vec<f32>>,
     /// Power by station and subchannel, of the slot under way.
     power: Vec<f32>,
+    levels: Vec<u8>,
     far: Vec<f32>,
+    far_by_area: Vec<f32>,
     sends: Vec<bool>,
+    /// By station: subchannels, a bit each, that it hears used for what beacons do not need.
+    cooperative: Vec<u16>,
     /// Rows of reservations that the transmission under way announces.
     announced: Vec<usize>,
     /// By chunk and station: subchannels sensed, those busy, those of them that beacons do not need.
@@ -158,8 +162,11 @@ impl Medium {
                 false => None,
             },
             power: Vec::new(),
+            levels: Vec::new(),
             far: Vec::new(),
+            far_by_area: Vec::new(),
             sends: Vec::new(),
+            cooperative: Vec::new(),
             announced: Vec::new(),
             counted: Vec::new(),
             used: Vec::new(),
@@ -186,6 +193,7 @@ impl Medium {
         self.used = widened(&self.used, classes[0], classes[1], CHUNKS, 0);
         self.power.resize(new, 0.0);
         self.sends.resize(wide, false);
+        self.cooperative.resize(wide, 0);
         self.stations = wide;
     }
 
@@ -263,28 +271,16 @@ impl Medium {
             let share = 1.0 / f32::from(count);
             let taken = usize::from(first)..usize::from(first) + usize::from(count);
             let range = reach.of(station);
-            let receivers = reach.receivers[range.clone()]
-                .iter()
-                .zip(&reach.beside_far_mw[range.clone()]);
-            if count == 1 {
-                for (&receiver, &power) in receivers {
-                    self.power[receiver as usize * subchannels + usize::from(first)] += power;
-                }
-            } else {
-                for (&receiver, &power) in receivers {
-                    let cells = &mut self.power[receiver as usize * subchannels..][taken.clone()];
-                    cells.iter_mut().for_each(|cell| *cell += power * share);
-                }
-            }
+            let receivers = &reach.receivers[range.clone()];
+            let powers = &reach.beside_far_mw[range.clone()];
+            spread(&mut self.power, subchannels, receivers, powers, &taken);
             if transmission.cooperative > 0 {
                 let above = self.busy_above * f32::from(count);
-                let counted = &mut self.counted[chunk * self.stations..][..self.stations];
-                for (&receiver, &power) in reach.receivers[range.clone()]
-                    .iter()
-                    .zip(&reach.power_mw[range])
-                {
-                    let heard = u16::from(power > above) * u16::from(transmission.cooperative);
-                    counted[receiver as usize][2] += heard;
+                // The last of its subchannels; whoever else is heard in them, they count once.
+                let most = transmission.cooperative.min(count);
+                let marks = ((1u16 << most) - 1) << (first + count - most);
+                for (&receiver, &power) in receivers.iter().zip(&reach.power_mw[range]) {
+                    self.cooperative[receiver as usize] |= marks * u16::from(power > above);
                 }
             }
             if let Some(far) = reach.far {
@@ -306,32 +302,56 @@ impl Medium {
         let memory = memory_of(subchannels);
         let row = now as usize % ROWS * subchannels;
         let counted = &mut self.counted[chunk * self.stations..][..self.stations];
-        let areas = reach.far.map_or(0, |far| far.areas);
         let stations = self.stations.min(reach.ids.len());
-        for (station, count) in counted.iter_mut().enumerate().take(stations) {
-            let power = &mut self.power[station * subchannels..][..subchannels];
-            if let Some(far) = reach.far {
-                let area = usize::from(far.area[station]);
-                for (subchannel, power) in power.iter_mut().enumerate() {
-                    *power += self.far[subchannel * areas + area];
+        let power = &mut self.power[..stations * subchannels];
+        if let Some(far) = reach.far {
+            // By area: what is added to a station lies together.
+            self.far_by_area.clear();
+            self.far_by_area.resize(self.far.len(), 0.0);
+            for (subchannel, cells) in self.far.chunks_exact(far.areas.max(1)).enumerate() {
+                let turned = self.far_by_area[subchannel..].iter_mut();
+                for (turned, &cell) in turned.step_by(subchannels).zip(cells) {
+                    *turned = cell;
                 }
             }
-            if let Some(emission) = &self.emission {
+            for (power, &area) in power.chunks_exact_mut(subchannels).zip(far.area) {
+                let far = &self.far_by_area[usize::from(area) * subchannels..][..subchannels];
+                for (power, far) in power.iter_mut().zip(far) {
+                    *power += far;
+                }
+            }
+        }
+        if let Some(emission) = &self.emission {
+            for power in power.chunks_exact_mut(subchannels) {
                 leak(power, emission);
             }
-            let cells = &mut self.sensed[station * memory + row..][..subchannels];
-            if self.sends[station] {
+        }
+        let (noise, above) = (self.noise, self.busy_above);
+        self.levels.clear();
+        self.levels
+            .extend(power.iter().map(|&power| level(power + noise)));
+        let sensed = self.sensed.chunks_exact_mut(memory);
+        let all = sensed
+            .zip(self.levels.chunks_exact(subchannels))
+            .zip(power.chunks_exact(subchannels))
+            .zip(counted)
+            .zip(&mut self.cooperative)
+            .zip(&self.sends);
+        for (((((sensed, levels), power), count), cooperative), &sends) in all {
+            let cells = &mut sensed[row..][..subchannels];
+            let cooperative = std::mem::take(cooperative);
+            if sends {
                 cells.fill(UNSENSED);
                 continue;
             }
-            let mut busy = 0;
-            for (cell, &power) in cells.iter_mut().zip(power.iter()) {
-                let power = power + self.noise;
-                *cell = level(power);
-                busy += u16::from(power > self.busy_above);
-            }
+            cells.copy_from_slice(levels);
+            let busy: u16 = power
+                .iter()
+                .map(|power| u16::from(power + noise > above))
+                .sum();
             count[0] += subchannels as u16;
             count[1] += busy;
+            count[2] += cooperative.count_ones() as u16;
         }
     }
 
@@ -365,46 +385,55 @@ impl Medium {
         let share = 1.0 / count as f32;
         let control_noise = noise * share;
         let range = reach.of(station);
-        let receivers = reach.receivers[range.clone()].iter();
-        let links = reach.power_mw[range.clone()]
-            .iter()
-            .zip(&reach.links[range]);
         let row_of = |at: u64| at as usize % ROWS * self.stations * subchannels;
         self.announced.clear();
         self.announced
             .extend(repeats(period).map(|ahead| row_of(now + ahead)));
         self.longest = self.longest.max(u64::from(period));
+        // What the loop goes by stays where it is while it writes down reservations.
+        let (powers, sends, least) = (&self.power[..], &self.sends[..], self.least);
+        let (announced, reserved) = (&self.announced[..], &mut self.reserved[..]);
+        let receivers = reach.receivers[range.clone()].iter();
+        let links = reach.power_mw[range.clone()]
+            .iter()
+            .zip(&reach.links[range]);
         for (&receiver, (&power, link)) in receivers.zip(links) {
-            if self.sends[receiver as usize] || power < self.least {
+            let station = receiver as usize;
+            if sends[station] || power < least {
                 continue;
             }
-            let cells = &self.power[receiver as usize * subchannels..][..subchannels];
-            let all: f32 = match count {
-                1 => cells[first],
-                _ => cells[first..first + count].iter().sum(),
-            };
-            let ratio = power / ((all - power * own).max(0.0) + noise);
-            let control = match count {
-                1 => ratio,
-                _ => {
-                    power * share / ((cells[first] - power * own_control).max(0.0) + control_noise)
+            let at = station * subchannels + first;
+            let cells = &powers[at..][..count];
+            let (ratio, control) = match cells {
+                &[all] => {
+                    let ratio = power / ((all - power * own).max(0.0) + noise);
+                    (ratio, ratio)
+                }
+                cells => {
+                    let all: f32 = cells.iter().sum();
+                    let rest = (cells[0] - power * own_control).max(0.0) + control_noise;
+                    (
+                        power / ((all - power * own).max(0.0) + noise),
+                        power * share / rest,
+                    )
                 }
             };
             let success = self.control.success(control);
             if success <= 0.0 {
                 continue;
             }
-            let draw = draws.at(sender, reach.ids[receiver as usize]);
+            let draw = draws.at(sender, reach.ids[station]);
             // Two draws of 24 bits each.
             let unit = (draw.bits() as u32 & 0xFF_FFFF) as f32 * (1.0 / (1u32 << 24) as f32);
             if unit >= success {
                 continue;
             }
-            let at = receiver as usize * subchannels + first;
-            for &row in &self.announced {
+            if !announced.is_empty() {
                 let level = level(power * share).max(1);
-                for cell in &mut self.reserved[row + at..][..count] {
-                    *cell = (*cell).max(level);
+                for &row in announced {
+                    for cell in &mut reserved[row + at..][..count] {
+                        *cell = (*cell).max(level);
+                    }
                 }
             }
             let curve = &self.data[usize::from(link.0 & LinkClass::CURVE)];
@@ -444,17 +473,13 @@ impl Medium {
     /// The share of subchannels that a station found busy in the two chunks before `now`.
     pub(super) fn busy_ratio(&self, station: u32, now: u64) -> f64 {
         let [sensed, busy, _] = self.count(station, now, BUSY_CHUNKS);
-        if sensed == 0 {
-            0.0
-        } else {
-            busy as f64 / sensed as f64
-        }
+        share(busy, sensed)
     }
 
     /// The share of subchannels that a station heard used for what beacons do not need, in so many chunks before `now`.
     pub(super) fn cooperative_ratio(&self, station: u32, now: u64, chunks: u64) -> f64 {
-        let [.., cooperative] = self.count(station, now, chunks);
-        cooperative as f64 / (chunks * CHUNK * self.subchannels as u64) as f64
+        let [sensed, _, cooperative] = self.count(station, now, chunks);
+        share(cooperative, sensed)
     }
 
     fn count(&self, station: u32, now: u64, chunks: u64) -> [u64; 3] {
@@ -588,6 +613,11 @@ impl Medium {
     }
 }
 
+/// A part of all; nothing of nothing.
+fn share(part: u64, all: u64) -> f64 {
+    part as f64 / all.max(1) as f64
+}
+
 /// Slots after which an announced resource is used again, as far as receivers count on it: once, or for periods shorter than 100
 /// slots as often as fit into 100.
 fn repeats(period: u16) -> impl Iterator<Item = u64> {
@@ -597,6 +627,29 @@ fn repeats(period: u16) -> impl Iterator<Item = u64> {
         _ => 1,
     };
     (1..=u64::from(times)).map(move |time| time * u64::from(period))
+}
+
+/// Adds a transmission's power to what its receivers have in the subchannels that it takes.
+fn spread(
+    all: &mut [f32],
+    subchannels: usize,
+    receivers: &[u32],
+    powers: &[f32],
+    taken: &std::ops::Range<usize>,
+) {
+    let share = 1.0 / taken.len() as f32;
+    let pairs = receivers.iter().zip(powers);
+    if taken.len() == 1 {
+        for (&receiver, &power) in pairs {
+            all[receiver as usize * subchannels + taken.start] += power;
+        }
+    } else {
+        for (&receiver, &power) in pairs {
+            let power = power * share;
+            let cells = &mut all[receiver as usize * subchannels + taken.start..][..taken.len()];
+            cells.iter_mut().for_each(|cell| *cell += power);
+        }
+    }
 }
 
 /// Power leaks from each subchannel into the others.

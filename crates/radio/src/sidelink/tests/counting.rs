@@ -47,6 +47,27 @@ fn what_beacons_do_not_need_is_told_apart() {
 }
 
 #[test]
+fn a_subchannel_in_which_two_are_heard_is_taken_once() {
+    // 0 and 1 do not hear each other and report in the same slot; 2 and 3 hear both. 3 sends in a slot of its own.
+    let scene = Scene::new(4, |from, to| match from + to {
+        1 => NEVER,
+        _ => -70.0,
+    });
+    let mut sidelink = letter(4);
+    for (station, slot, cells) in [(0, 10, [0, 1]), (1, 10, [0, 2]), (3, 20, [1, 1])] {
+        sends(&mut sidelink, station, slot, cells, 0);
+        sidelink.queue[slot as usize]
+            .last_mut()
+            .unwrap()
+            .cooperative = cells[1];
+    }
+    run(&mut sidelink, &scene, 50);
+    let heard = [2, 3].map(|station| sidelink.cooperative_ratio(station, 1));
+    // 2 hears three of 100 taken, 3 two of the 98 in whose slots it does not send.
+    assert_eq!(heard, [3.0 / 100.0, 2.0 / 98.0]);
+}
+
+#[test]
 fn congestion_control_stops_what_passes_its_limit() {
     // Everything is busy: messages of priority 5 may take 0.3 % of the channel, six subchannels of 2,000 a second.
     let scene = Scene::new(2, |_, _| -70.0);
