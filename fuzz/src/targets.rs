@@ -7,4 +7,6 @@ pub(crate) mod messages;
 pub(crate) mod polyline;
 pub(crate) mod recordings;
 pub(crate) mod runs;
+pub(crate) mod script;
 pub(crate) mod snapshot;
+pub(crate) mod stations;

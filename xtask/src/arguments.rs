@@ -1,6 +1,7 @@
 //! The command line of `cargo xtask`. Small enough to be read by hand: a task runner that is built before everything
 //! else should be built quickly.
 
+use crate::fuzz;
 use crate::steps::STEPS;
 use crate::{audit, mutants};
 
@@ -13,6 +14,7 @@ Usage: cargo xtask test [--keep-going] [STEP]...
        cargo xtask results [OUT]
        cargo xtask mutants [OPTION]... [FILE]...
        cargo xtask audit [DATABASE]
+       cargo xtask fuzz [OPTION]... [TARGET]...
 
   test       set up what the tests need and run every check, or only the steps named
   setup      only install what the tests need that cargo does not bring
@@ -21,6 +23,7 @@ Usage: cargo xtask test [--keep-going] [STEP]...
              folders in OUT (default: out); says which are missing and what makes them
   mutants    put mistakes into the source and see whether tests notice
   audit      check dependencies against known advisories
+  fuzz       search for inputs that break a promise, guided by coverage
 
 `cargo xtask TASK --help` says more.
 ";
@@ -60,6 +63,8 @@ pub(crate) enum Task {
     Mutants(mutants::Choice),
     /// Check dependencies against advisories, with the database in this folder.
     Audit(Option<String>),
+    /// Search for inputs that break a promise.
+    Fuzz(fuzz::Search),
     /// Print a help text.
     Help(&'static str),
 }
@@ -109,6 +114,8 @@ pub(crate) fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Task,
                 rest.join(" ")
             )),
         },
+        Some("fuzz") if asks_for("--help", "-h") => Ok(Task::Help(fuzz::HELP)),
+        Some("fuzz") => fuzz::Search::parse(&rest).map(Task::Fuzz),
         Some("setup") if asks_for("--help", "-h") => Ok(Task::Help(HELP)),
         Some("setup") => match rest.first() {
             None => Ok(Task::Run(Plan {

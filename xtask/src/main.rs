@@ -15,6 +15,7 @@ mod browser;
 mod component;
 mod corridor;
 mod example;
+mod fuzz;
 mod licences;
 mod metadata;
 mod modules;
@@ -64,6 +65,7 @@ fn main() -> ExitCode {
         Ok(Task::Audit(database)) => {
             run_alone(|root, report| audit::run(root, database.as_deref(), report))
         }
+        Ok(Task::Fuzz(search)) => run_alone(|root, report| fuzz::run(root, &search, report)),
         Err(error) => {
             eprintln!("{error}");
             ExitCode::from(2)

@@ -9,7 +9,7 @@ use crate::process::Call;
 
 /// Features that the test run leaves off, with the reason. Everything else is built and tested with all features.
 const FEATURES_LEFT_OFF: &[(&str, &str)] = &[
-    // Compiles LLVM's libFuzzer, C++ that only `cargo fuzz` can link.
+    // Compiles LLVM's libFuzzer, C++ that `cargo xtask fuzz` alone builds.
     ("covey-fuzz", "libfuzzer"),
 ];
 

@@ -80,19 +80,6 @@ pub(crate) fn harness_counts(output: &str) -> Option<Counts> {
     sum
 }
 
-/// Reads the last line of `fuzz-short`: `3 targets passed, 1 failed`.
-pub(crate) fn fuzz_counts(output: &str) -> Option<Counts> {
-    let (passed, failed) = output
-        .lines()
-        .rev()
-        .find_map(|line| line.split_once(" targets passed, "))?;
-    Some(Counts {
-        passed: passed.trim().parse().ok()?,
-        failed: failed.trim().strip_suffix(" failed")?.parse().ok()?,
-        skipped: 0,
-    })
-}
-
 fn without_parentheses(text: &str) -> String {
     let mut depth = 0_u32;
     text.chars()
@@ -210,15 +197,6 @@ mod tests {
             test result: FAILED. 1 passed; 3 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.1s\n";
         assert_eq!(harness_counts(output), Some(counts(3, 3, 1)));
         assert_eq!(harness_counts("error[E0432]"), None);
-    }
-
-    #[test]
-    fn the_fuzz_summary_is_read() {
-        assert_eq!(
-            fuzz_counts("digest: ok\n3 targets passed, 1 failed\n"),
-            Some(counts(3, 1, 0))
-        );
-        assert_eq!(fuzz_counts("thread panicked"), None);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::example::Example;
 use crate::process::Call;
 use crate::report;
 use crate::step_report::Report;
-use crate::{licences, metadata, no_std, setup, tidy, web};
+use crate::{fuzz, licences, metadata, no_std, setup, tidy, web};
 
 /// One step.
 pub(crate) struct Step {
@@ -146,35 +146,8 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "fuzz",
-        summary: "every fuzz target: its corpus, then a short random run",
-        run: |root, report| {
-            with_features(root, report, |features| {
-                cargo(
-                    root,
-                    &[
-                        "build",
-                        "--workspace",
-                        "--bin",
-                        "fuzz-short",
-                        "--features",
-                        features,
-                    ],
-                )
-            });
-            match metadata::target_folder(root) {
-                Ok(folder) if !report.failed() => {
-                    let program = Path::new(&folder).join("debug/fuzz-short");
-                    let output =
-                        report.call_for_output(Call::new(root, &program.to_string_lossy(), &[]));
-                    for line in output.lines().filter(|line| line.contains(": ok, ")) {
-                        report.tell(line);
-                    }
-                    report.count_or_fail(report::fuzz_counts(&output), "fuzz-short");
-                }
-                Ok(_) => {}
-                Err(error) => report.fail(&error),
-            }
-        },
+        summary: "every fuzz target: its corpus, then a short search guided by coverage",
+        run: |root, report| fuzz::run(root, &fuzz::Search::short(), report),
     },
 ];
 

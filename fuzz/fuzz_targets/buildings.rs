@@ -1,4 +1,0 @@
-//! `cargo fuzz run --features libfuzzer buildings`
-#![no_main]
-
-covey_fuzz::libfuzzer_target!("buildings");

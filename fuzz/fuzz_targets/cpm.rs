@@ -1,4 +1,0 @@
-//! `cargo fuzz run --features libfuzzer cpm`
-#![no_main]
-
-covey_fuzz::libfuzzer_target!("cpm");

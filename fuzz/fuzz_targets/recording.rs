@@ -1,4 +1,0 @@
-//! `cargo fuzz run --features libfuzzer recording`
-#![no_main]
-
-covey_fuzz::libfuzzer_target!("recording");

@@ -1,4 +1,0 @@
-//! `cargo fuzz run --features libfuzzer frame`
-#![no_main]
-
-covey_fuzz::libfuzzer_target!("segments");

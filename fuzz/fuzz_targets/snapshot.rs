@@ -1,4 +1,0 @@
-//! `cargo fuzz run --features libfuzzer snapshot`
-#![no_main]
-
-covey_fuzz::libfuzzer_target!("snapshot");
