@@ -3,9 +3,10 @@
 
 use std::collections::VecDeque;
 
+use covey_protocol::demand::DemandOptions;
 use covey_protocol::messages::{AgentState, Message};
 use covey_protocol::{
-    AgentId, Duration, Input, Instant, Output, Participant, Position, Profile, Tile,
+    AgentId, Duration, Input, Instant, Output, Parameters, Participant, Position, Profile, Tile,
 };
 
 use super::messages::check_wake;
@@ -21,10 +22,15 @@ const LONGEST: usize = 400;
 const BUSY: usize = 60;
 const QUIET: usize = 50;
 
+/// Cells are large: a host's maps are small then, and inputs quick.
 fn profile(script: &mut Script<'_>) -> Profile {
+    let parameters = Parameters {
+        cell_m: 100.0,
+        ..Parameters::default()
+    };
     match script.byte() % 2 {
-        0 => Profile::letter(),
-        _ => Profile::demand(),
+        0 => Profile::letter_with(parameters),
+        _ => Profile::demand_with(parameters, DemandOptions::default()),
     }
 }
 
