@@ -41,6 +41,9 @@ use step_report::Report;
 use steps::{STEPS, Step};
 
 fn main() -> ExitCode {
+    if let Some(call) = fuzz::compiler_call() {
+        return in_place_of_the_compiler(&call);
+    }
     match arguments::parse(std::env::args().skip(1)) {
         Ok(Task::Help(text)) => {
             print!("{text}");
@@ -69,6 +72,24 @@ fn main() -> ExitCode {
         Err(error) => {
             eprintln!("{error}");
             ExitCode::from(2)
+        }
+    }
+}
+
+/// Calls the compiler and ends as it does.
+fn in_place_of_the_compiler(call: &[String]) -> ExitCode {
+    let Some((compiler, arguments)) = call.split_first() else {
+        return ExitCode::FAILURE;
+    };
+    match std::process::Command::new(compiler)
+        .args(arguments)
+        .status()
+    {
+        Ok(status) if status.success() => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {compiler} cannot be run: {error}");
+            ExitCode::FAILURE
         }
     }
 }

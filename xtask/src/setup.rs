@@ -46,6 +46,12 @@ const COMPONENTS: &[Component] = &[
         },
     },
     Component {
+        name: "g++",
+        purpose: "compiles libFuzzer, which searches for inputs that break a promise",
+        probe: (&["c++", "--version"], "++"),
+        source: Source::Apt { packages: &["g++"] },
+    },
+    Component {
         name: "sumo",
         purpose: "the traffic simulator that `--traffic sumo`, `--sumocfg` and the map reader are tested against",
         probe: (&[".venv/bin/sumo", "--version"], SUMO),
