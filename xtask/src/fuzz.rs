@@ -25,7 +25,7 @@ Usage: cargo xtask fuzz [--seconds N] [--runs N] [--seed N] [--keep] [TARGET]...
   --seconds N   so long per target (60; 0: no limit)
   --runs N      at most so many inputs per target (no limit; 0: only what is kept already)
   --seed N      libFuzzer's own seed (by the revision)
-  --keep        put the smallest set of inputs with the same coverage into fuzz/corpus
+  --keep        put the smallest inputs with the same coverage into fuzz/corpus, 24 kB a target
   --replay      run a target on given files
 
 Without TARGET, all of them: the folders of fuzz/corpus. An input that fails is written to
@@ -49,6 +49,9 @@ const COUNTERS: &[&str] = &[
     "-Cdebuginfo=line-tables-only",
     "--cfg=fuzzing",
 ];
+
+/// Inputs that are kept of a target, in bytes, the smallest first: replaying them is a matter of a second, and they are read by nobody.
+const KEPT_BYTES: u64 = 24 * 1024;
 
 /// Set where this program is called in place of the compiler.
 const AS_COMPILER: &str = "COVEY_FUZZ_COMPILER";
@@ -315,11 +318,23 @@ impl Guided<'_> {
                 fs::remove_file(kept.join(name)).map_err(problem)?;
             }
         }
-        let files = names(&least).map_err(problem)?;
-        for name in &files {
-            fs::copy(least.join(name), kept.join(name)).map_err(problem)?;
+        let mut files = Vec::new();
+        for name in names(&least).map_err(problem)? {
+            let size = fs::metadata(least.join(&name)).map_err(problem)?.len();
+            files.push((size, name));
         }
-        Ok(files.len())
+        files.sort();
+        let mut kept_bytes = 0;
+        let mut count = 0;
+        for (size, name) in &files {
+            kept_bytes += size;
+            if kept_bytes > KEPT_BYTES {
+                break;
+            }
+            fs::copy(least.join(name), kept.join(name)).map_err(problem)?;
+            count += 1;
+        }
+        Ok(count)
     }
 
     fn finish(&self, call: Call, report: &mut Report) -> Result<String, String> {

@@ -72,6 +72,8 @@ pub struct Contributor {
     /// Hosts that are served.
     most: usize,
     grants: SortedMap<AgentId, Grant>,
+    /// Hosts that were not served, or not remembered, for want of room.
+    crowded_out: u64,
     /// What it reported of late.
     included: Inclusion,
     /// Reports without objects are sent.
@@ -111,6 +113,7 @@ impl Contributor {
             reach_m: parameters.footprint_m + parameters.guard.grant_margin_m,
             most: parameters.guard.grants as usize,
             grants: SortedMap::default(),
+            crowded_out: 0,
             included: Inclusion::default(),
             empty_reports: parameters.empty_reports,
             sensors_at: None,
@@ -129,6 +132,12 @@ impl Contributor {
     #[must_use]
     pub fn is_admitted(&self) -> bool {
         self.grants.iter().any(|(_, grant)| grant.until.is_some())
+    }
+
+    /// How often a host was let go, or not listened to, since there were too many.
+    #[must_use]
+    pub fn crowded_out(&self) -> u64 {
+        self.crowded_out
     }
 
     /// What happened to it since it was last asked.
@@ -152,6 +161,7 @@ impl Contributor {
         // Not-a-number is not near.
         let asked = off_m <= self.reach_m && broadcast.contributors.contains(&self.own);
         if held.is_none() && !self.make_room(now, asked) {
+            self.crowded_out += 1;
             return;
         }
         self.grants.insert(
@@ -192,7 +202,10 @@ impl Contributor {
             .filter(|(_, grant)| grant.until.is_none());
         let longest = idle.min_by_key(|(_, grant)| grant.at).map(|(id, _)| id);
         match longest {
-            Some(id) if asks => self.grants.remove(id).is_some(),
+            Some(id) if asks => {
+                self.crowded_out += 1;
+                self.grants.remove(id).is_some()
+            }
             _ => self.grants.len() < most,
         }
     }
@@ -208,6 +221,7 @@ impl Contributor {
         if let Some(grant) = farthest.and_then(|(_, id)| self.grants.get_mut(id)) {
             grant.until = None;
             grant.requested.clear();
+            self.crowded_out += 1;
         }
     }
 

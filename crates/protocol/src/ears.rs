@@ -288,6 +288,19 @@ impl Neighbourhood for Ears {
         (newest.at > since).then_some(newest.state.position)
     }
 
+    fn last_word(&self, tile: Tile, host: AgentId) -> Option<Instant> {
+        self.claims.last_word(tile, host)
+    }
+
+    fn beacons_since(&self, agent: AgentId, since: Instant) -> u32 {
+        let Some(beacons) = self.stations.get(agent) else {
+            return 0;
+        };
+        let newest = core::iter::once(&beacons.newest.at);
+        let newer = |&&at: &&Instant| at > since;
+        beacons.before.iter().chain(newest).filter(newer).count() as u32
+    }
+
     fn any_other(&self, _: Tile, _: f64, mut found: impl FnMut(AgentId, Position) -> bool) -> bool {
         let mut all = self.stations.iter();
         all.any(|(id, beacons)| found(id, beacons.newest.state.position))

@@ -134,7 +134,7 @@ pub struct Refusals {
     pub hosts: u64,
     /// Stations let go for want of room, or not taken in.
     pub stations: u64,
-    /// Objects, hosts and sayings let go for want of room, and objects of messages that were not looked at.
+    /// Objects, hosts, sayings, requests and senders ahead let go for want of room, and messages not all of whose objects were looked at.
     pub others: u64,
     /// Jumps of the own clock.
     pub jumps: u64,
@@ -203,7 +203,7 @@ impl Door {
         if early <= Duration::ZERO && self.future.is_empty() {
             return Entry::Plain(input);
         }
-        if !self.is_news(now, (sender, kind), at) {
+        if !self.is_news(now, (sender, kind), at, refusals) {
             refusals.repeated += 1;
             return Entry::Refused;
         }
@@ -224,7 +224,13 @@ impl Door {
     }
 
     /// Nothing as new was heard of a sender that is ahead, or was of late; remembers it where it is ahead.
-    fn is_news(&mut self, now: Instant, key: (AgentId, u8), at: Instant) -> bool {
+    fn is_news(
+        &mut self,
+        now: Instant,
+        key: (AgentId, u8),
+        at: Instant,
+        refusals: &mut Refusals,
+    ) -> bool {
         let soft_state = self.soft_state;
         let found = self.future.binary_search_by_key(&key, |&(key, _)| key);
         if let Ok(place) = found {
@@ -248,6 +254,7 @@ impl Door {
                     .min_by_key(|(_, (_, at))| *at);
                 if let Some((place, _)) = oldest {
                     self.future.remove(place);
+                    refusals.others += 1;
                 }
             }
         }
@@ -328,10 +335,13 @@ mod tests {
     #[test]
     fn those_ahead_are_remembered_up_to_a_number() {
         let door = &mut Door::new(&Parameters::default());
+        let mut refusals = Refusals::default();
         for sender in 0..10_000 {
-            let_in(door, 1_000, &beacon(sender, 1_030, 0.0));
+            let said = beacon(sender, 1_030, 0.0);
+            door.admit(at(1_000), Input::Beacon(&said), &mut refusals);
             assert!(door.future.len() <= 256);
         }
+        assert_eq!(refusals.others, 10_000 - 256);
     }
 
     #[test]

@@ -7,7 +7,8 @@
 //! - A tile without incumbent goes to the agent nearest its centre, by beacons heard within the soft-state time, the lower id
 //!   on a tie. Who has not listened for that long does not stand.
 //! - Should the nearest not take office (it may be a vehicle that beacons but knows nothing of all this), the next nearest
-//!   does after another soft-state time, and so on: a tile with a willing participant always gets a host.
+//!   does after another soft-state time, and so on: a tile with a willing participant always gets a host. A host that says nothing for a
+//!   soft-state time in which every one of its beacons is heard has fallen silent, and is passed over at once.
 //! - A host that leaves its tile leaves office. The next one starts from the digests it has heard, and goes on from price and
 //!   epoch if it heard them within the soft-state time.
 //! - Where [`Handover`] says so, a host far from the centre gives way to one much nearer.
@@ -194,6 +195,14 @@ impl Claims {
         counting.max_by_key(newest).map(|record| record.claim)
     }
 
+    /// When `host` last claimed `tile`, as far as it is remembered.
+    #[must_use]
+    pub fn last_word(&self, tile: Tile, host: AgentId) -> Option<Instant> {
+        let mut records = self.records.iter();
+        let found = records.find(|record| record.tile == tile && record.claim.host == host);
+        found.map(|record| record.claim.at)
+    }
+
     /// Forgets all of them.
     pub fn clear(&mut self) {
         *self = Self::default();
@@ -253,6 +262,12 @@ pub trait Neighbourhood {
     /// `tile` where hosts do not hand over: it makes no difference then.
     fn beaconed_since(&self, host: AgentId, since: Instant, tile: Tile) -> Option<Position>;
 
+    /// When `host` last claimed `tile`, as far as it is remembered.
+    fn last_word(&self, tile: Tile, host: AgentId) -> Option<Instant>;
+
+    /// How many beacons of `agent` were heard that are newer than `since`, which is within the soft-state time.
+    fn beacons_since(&self, agent: AgentId, since: Instant) -> u32;
+
     /// Asks `found` about other agents heard within the soft-state time, and where they last said they were, until it says
     /// yes; gives whether it did. All within `reach_m` of the centre of `tile` are asked about; others may be.
     fn any_other(
@@ -307,6 +322,8 @@ pub struct OfficeRule {
     unseen: u32,
     serve: Duration,
     wary: Duration,
+    /// So many beacons heard within the soft-state time tell of a host without broadcasts that it is silent, and not badly heard.
+    beacons: u32,
     /// Broadcasts list those around the host.
     must_serve: bool,
     /// Whoever is this near to a host is to be served by it.
@@ -328,6 +345,10 @@ impl OfficeRule {
             unseen: libm::ceil(parameters.guard.unseen_s / parameters.cycle_s) as u32,
             serve: Duration::from_seconds(parameters.guard.serve_s),
             wary: Duration::from_seconds(parameters.guard.wary_s),
+            beacons: libm::ceil(
+                parameters.guard.silent_share
+                    * libm::floor(parameters.soft_state_s / parameters.beacon_s + 1e-9),
+            ) as u32,
             must_serve: parameters.broadcast_content == BroadcastContent::All,
             around_m: 0.5 * parameters.footprint_m,
             rounding: Duration::from_millis(10),
@@ -456,11 +477,30 @@ impl OfficeRule {
         let comes_first = |id: AgentId, at: Position| {
             let nearer = id != standing.id
                 && closer((at.distance(centre), id), own)
-                && Tile::containing(at, self.tile_m) == Some(tile);
+                && Tile::containing(at, self.tile_m) == Some(tile)
+                && !self.fell_silent(slot, tile, id, heard);
             passed_over -= i64::from(nearer);
             passed_over < 0
         };
         !heard.any_other(tile, own.0, comes_first)
+    }
+
+    /// `agent` was the host of `tile` and says nothing any more, although every one of its beacons is heard: the link is not to blame.
+    /// After a second soft-state time it is passed over as everybody is.
+    fn fell_silent(
+        &self,
+        slot: Instant,
+        tile: Tile,
+        agent: AgentId,
+        heard: &impl Neighbourhood,
+    ) -> bool {
+        let Some(last) = heard.last_word(tile, agent) else {
+            return false;
+        };
+        let silent = slot.since(last);
+        silent > self.soft_state
+            && silent <= self.soft_state.times(2)
+            && heard.beacons_since(agent, slot - self.soft_state) >= self.beacons
     }
 
     /// A host of `tile` at `position` hands over to an agent at `rival`.
@@ -511,6 +551,8 @@ mod tests {
     struct Notes {
         beacons: Vec<(u64, f64, f64, Instant)>,
         claim: Option<(u64, f64, Instant)>,
+        /// Who claimed it last, and when, however long ago.
+        last_word: Option<(u64, Instant)>,
     }
 
     impl Neighbourhood for Notes {
@@ -522,6 +564,16 @@ mod tests {
         fn beaconed_since(&self, host: AgentId, since: Instant, _: Tile) -> Option<Position> {
             let mut newer = self.beacons.iter().filter(|b| b.0 == host.0 && b.3 > since);
             newer.next().map(|b| Position::new(b.1, b.2))
+        }
+
+        fn last_word(&self, tile: Tile, host: AgentId) -> Option<Instant> {
+            let (by, at) = self.last_word.filter(|_| tile == TILE)?;
+            (by == host.0).then_some(at)
+        }
+
+        fn beacons_since(&self, agent: AgentId, since: Instant) -> u32 {
+            let newer = |b: &&(u64, f64, f64, Instant)| b.0 == agent.0 && b.3 > since;
+            self.beacons.iter().filter(newer).count() as u32
         }
 
         fn any_other(
@@ -583,7 +635,7 @@ mod tests {
         let beacon = |&(id, x): &(u64, f64)| (id, x, 250.0, at(9_900));
         Notes {
             beacons: beacons.iter().map(beacon).collect(),
-            claim: None,
+            ..Notes::default()
         }
     }
 
@@ -630,6 +682,26 @@ mod tests {
             notes.beacons = std::vec![(9, 510.0, 250.0, at(beaconed))];
             assert_eq!(elect(&rule, &near, None, &notes).takes, takes);
         }
+    }
+
+    #[test]
+    fn a_host_that_is_heard_to_beacon_and_says_nothing_is_passed_over_at_once() {
+        let rule = rule(None);
+        // What the next nearest does, so long after the last word of host 9, so many of whose beacons it heard in the last second.
+        let next = |silent_ms: i64, beacons: i64| {
+            let mut notes = heard(&[]);
+            let beacon = |k: i64| (9, 250.0, 250.0, at(10_000 - 100 * k));
+            notes.beacons = (0..beacons).map(beacon).collect();
+            let last = at(10_000 - silent_ms);
+            notes.claim = Some((9, 250.0, last)).filter(|_| silent_ms <= 1_000);
+            notes.last_word = Some((9, last));
+            elect(&rule, &standing(1, 300.0, None), None, &notes).takes
+        };
+        assert_eq!(next(1_000, 10), None, "it may still be in office");
+        assert_eq!(next(1_001, 10), Some(TILE));
+        assert_eq!(next(2_000, 10), Some(TILE));
+        assert_eq!(next(2_001, 10), None, "it is somebody near the centre");
+        assert_eq!(next(1_200, 9), None, "its broadcasts may be lost, too");
     }
 
     #[test]

@@ -111,11 +111,15 @@ impl Participant {
     #[must_use]
     pub fn refusals(&self) -> Refusals {
         let ears = self.ears.refusals();
+        let others = [self.listener.crowded_out(), self.contributor.crowded_out()];
+        let others = others
+            .iter()
+            .fold(ears.others, |sum, n| sum.saturating_add(*n));
         Refusals {
             places: ears.places,
             hosts: ears.hosts,
             stations: ears.stations,
-            others: ears.others.saturating_add(self.listener.crowded_out()),
+            others: self.refusals.others.saturating_add(others),
             ..self.refusals
         }
     }
@@ -160,6 +164,7 @@ impl Participant {
         self.door.clear();
         self.ears.clear();
         self.listener.restart(now);
+        self.refusals.others += self.contributor.crowded_out();
         self.contributor = Contributor::new(&self.profile.parameters, self.id);
         self.watch = Watch::default();
         self.beacons = BeaconTimer::default();

@@ -50,6 +50,17 @@ impl Neighbourhood for Heard {
         (at > since).then_some(position)
     }
 
+    fn last_word(&self, tile: Tile, host: AgentId) -> Option<Instant> {
+        let claim = self.claims.get(&tile).filter(|claim| claim.host == host);
+        claim.map(|claim| claim.at)
+    }
+
+    fn beacons_since(&self, agent: AgentId, since: Instant) -> u32 {
+        // Only the newest is kept; too few for anybody to be called silent.
+        let newest = self.beacons.get(&agent);
+        u32::from(newest.is_some_and(|&(_, at)| at > since))
+    }
+
     fn any_other(&self, _: Tile, _: f64, mut found: impl FnMut(AgentId, Position) -> bool) -> bool {
         let fresh = |at: Instant| self.now.since(at) <= SOFT_STATE;
         let mut beacons = self.beacons.iter();

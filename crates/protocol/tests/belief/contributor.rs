@@ -130,6 +130,7 @@ fn of_more_than_eight_hosts_the_nearest_are_served() {
         .map(|k| ObjectId(100 + k))
         .collect();
     assert_eq!(asked, expected);
+    assert_eq!(contributor.crowded_out(), 1);
 }
 
 #[test]
@@ -139,11 +140,14 @@ fn hosts_beyond_the_most_are_remembered_only_while_there_is_room() {
     for k in 0..32 {
         contributor.obey(at(k), place(250.0), &broadcast(100 + k as u64, k, &[5]));
     }
+    assert_eq!(contributor.crowded_out(), 0);
     // One that asks takes the place of the longest unheard that does not.
     contributor.obey(at(40), place(250.0), &asks(200, 40, 250.0));
     assert!(contributor.is_admitted());
+    assert_eq!(contributor.crowded_out(), 1);
     // One that does not ask is not remembered: so an older word of it counts as its first.
     contributor.obey(at(50), place(250.0), &broadcast(300, 50, &[5]));
+    assert_eq!(contributor.crowded_out(), 2);
     contributor.obey(at(50), place(250.0), &asks(300, 45, 250.0));
     contributor.obey(at(400), place(250.0), &broadcast(200, 400, &[5]));
     assert!(contributor.is_admitted(), "the second asks still");

@@ -86,6 +86,19 @@ impl Neighbourhood for TileEars<'_> {
         (Time::instant(step) > since).then(|| self.world.told(host, step).position)
     }
 
+    fn last_word(&self, tile: Tile, host: AgentId) -> Option<Instant> {
+        self.claims.last_word(tile, host)
+    }
+
+    fn beacons_since(&self, agent: AgentId, since: Instant) -> u32 {
+        let Some(sender) = self.world.road.slot_of(agent.into()) else {
+            return 0;
+        };
+        let heard = self.heard.each_at(sender, self.slot, self.lane);
+        let times = heard.map(|stamp| Time::instant(self.world.time.step_of(stamp)));
+        times.take_while(|&at| at > since).count() as u32
+    }
+
     fn any_other(
         &self,
         _: Tile,
