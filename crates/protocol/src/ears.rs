@@ -441,6 +441,22 @@ mod tests {
     }
 
     #[test]
+    fn newer_beacons_are_counted_and_the_last_word_is_remembered() {
+        let mut ears = ears();
+        for k in 0..5 {
+            ears.hear(at(100 * k), &beacon(2, 100 * k, 5.0, None));
+        }
+        let since = |millis| ears.beacons_since(AgentId(2), at(millis));
+        assert_eq!([-1, 0, 99, 100, 399, 400].map(since), [5, 4, 4, 3, 1, 0]);
+        assert_eq!(ears.beacons_since(AgentId(3), at(0)), 0);
+        ears.heed(at(450), &broadcast(2, 450));
+        ears.forget(at(1_900));
+        assert_eq!(ears.claim(TILE), None);
+        assert_eq!(ears.last_word(TILE, AgentId(2)), Some(at(450)));
+        assert_eq!(ears.last_word(TILE, AgentId(3)), None);
+    }
+
+    #[test]
     fn what_was_said_and_claimed_expires() {
         let mut ears = ears();
         ears.heed(at(0), &broadcast(2, 0));

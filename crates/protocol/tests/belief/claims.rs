@@ -119,6 +119,11 @@ fn only_the_newest_word_of_a_host_counts() {
         .claims
         .newest(&office.rule, at(1_002), Tile::new(1, 0));
     assert!(elsewhere.is_none());
+    // When each last spoke is remembered beyond that, by tile and host.
+    let last = |tile, host| office.claims.last_word(tile, AgentId(host));
+    assert_eq!(last(TILE, 2), Some(at(1_001)));
+    assert_eq!(last(TILE, 3), Some(at(1_002)));
+    assert_eq!((last(TILE, 4), last(Tile::new(1, 0), 3)), (None, None));
     office.claims.clear();
     assert!(office.claims.is_empty());
 }

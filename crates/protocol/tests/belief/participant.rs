@@ -157,6 +157,21 @@ fn a_clock_that_jumps_is_noticed_from_a_tenth_of_a_second_back_and_a_second_ahea
 }
 
 #[test]
+fn what_was_let_go_stays_counted_when_the_clock_jumps() {
+    let mut p = participant();
+    for host in 0..10 {
+        let asks = broadcast(100 + host, 0, &[1]);
+        p.handle_input(at(0), Input::Broadcast(&asks));
+    }
+    assert_eq!(refused(&p).others, 2, "eight hosts are served");
+    for jump in [3_600_000, 7_200_000] {
+        p.handle_input(at(jump), Input::Tick);
+        assert_eq!(refused(&p).others, 2);
+    }
+    assert_eq!(refused(&p).jumps, 2);
+}
+
+#[test]
 fn a_beacon_goes_out_once_in_its_slot_with_what_is_seen() {
     let mut p = participant();
     let cells: Vec<_> = (0..4).map(|ix| covey_protocol::Cell::new(ix, 12)).collect();
