@@ -185,8 +185,8 @@ parameters! {
         /// passed over at once; of one that is heard worse, broadcasts may be lost. Above 1: everybody is waited for.
         silent_share: f64 = 1.0, unit "share", range above(0.0).at_most(2.0),
             source "design: cooperative runs are what they were";
-        /// A new host begins with a price of at most this: an idle channel brings it to nothing within 14 s.
-        price: f64 = 20.0, unit "price", range at_least(0.0), source "design: above all prices of cooperative runs";
+        /// A new host begins with a price of at most this: an idle channel brings it to nothing within 45 s.
+        price: f64 = 64.0, unit "price", range at_least(0.0), source "design: above all prices of cooperative runs";
         /// One word of a host holds for so long at most, whatever lease it tells.
         lease_s: f64 = 1.0, unit "s", range above(0.0), source "design: five cycles";
         /// A contributor reports for so many hosts at most, the nearest.

@@ -274,8 +274,8 @@ fn a_price_is_inherited_within_bounds() {
     let gone = air.now;
     air.run(3_000, |_| {});
     let first = air.broadcasts(gone)[0].price;
-    assert!(first <= 20.0, "{first}");
-    air.run(16_000, |_| {});
+    assert!(first <= 64.0, "{first}");
+    air.run(45_000, |_| {});
     let last = air.broadcasts(gone).last().unwrap().price;
     assert!(last < 0.1, "{last}");
 }
