@@ -25,7 +25,7 @@ Usage: cargo xtask fuzz [--seconds N] [--runs N] [--seed N] [--keep] [TARGET]...
   --seconds N   so long per target (60; 0: no limit)
   --runs N      at most so many inputs per target (no limit; 0: only what is kept already)
   --seed N      libFuzzer's own seed (by the revision)
-  --keep        put the smallest inputs with the same coverage into fuzz/corpus, 24 kB a target
+  --keep        put the smallest inputs with the same coverage into fuzz/corpus, 32 kB a target
   --replay      run a target on given files
 
 Without TARGET, all of them: the folders of fuzz/corpus. An input that fails is written to
@@ -51,7 +51,7 @@ const COUNTERS: &[&str] = &[
 ];
 
 /// Inputs that are kept of a target, in bytes, the smallest first: replaying them is a matter of a second, and they are read by nobody.
-const KEPT_BYTES: u64 = 24 * 1024;
+const KEPT_BYTES: u64 = 32 * 1024;
 
 /// Set where this program is called in place of the compiler.
 const AS_COMPILER: &str = "COVEY_FUZZ_COMPILER";
@@ -301,14 +301,20 @@ impl Guided<'_> {
         Ok(line)
     }
 
-    /// The smallest set of inputs with the coverage of both folders takes the place of `kept`.
+    /// The fewest inputs that reach what those of both folders reach take the place of `kept`, as far as there is room.
     fn keep(&self, grown: &Path, kept: &Path, report: &mut Report) -> Result<usize, String> {
         let least = self.root.join("target/fuzz-least").join(self.name);
         let problem = |error: std::io::Error| format!("{}: {error}", kept.display());
         let _ = fs::remove_dir_all(&least);
         fs::create_dir_all(&least).map_err(problem)?;
         let folders = [&least, kept, grown].map(|folder| folder.to_string_lossy().into_owned());
-        let mut arguments = vec!["-merge=1", HANG_S, MEMORY_MB];
+        let mut arguments = vec![
+            "-set_cover_merge=1",
+            "-use_counters=0",
+            "-use_cmp=0",
+            HANG_S,
+            MEMORY_MB,
+        ];
         arguments.extend(folders.iter().map(String::as_str));
         self.finish(self.call(&arguments), report)?;
         // Inputs that a person named stay, whatever they cover.

@@ -94,7 +94,7 @@ fn check(participant: &Participant) {
         assert_ne!(entry.state.id, participant.id().into(), "knows itself");
         known += 1;
     }
-    assert!(known <= 20_000, "{known} objects kept");
+    assert!(known <= 4_096, "{known} objects kept");
     if let Some(host) = participant.host() {
         assert!(host.price() >= 0.0 && host.price().is_finite());
         assert!(host.contributors().is_sorted());
