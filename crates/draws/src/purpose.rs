@@ -45,6 +45,17 @@ pub enum Purpose {
     SensedPosition = 0x1_0400,
     /// Whether a vehicle misbehaves: vehicle.
     Conduct = 0x1_0500,
+    /// When a measured beacon follows, and how large it is: vehicle, step; class 0 for the interval, 1 for the size, 2 for the first.
+    MeasuredBeacon = 0x1_0600,
+    /// Whether a sensor misses an object: (who looks, what is there), spell; class 1 for when the pair's spells begin.
+    Missed = 0x1_0700,
+    /// Errors of what a sensor tells of an object: (who sees, what is seen), step; classes 0 and 1 for the position, 2 for the speed, 3 for
+    /// the heading.
+    Sensed = 0x1_0800,
+    /// Errors that a sensor always makes: who sees; classes as of [`Sensed`](Self::Sensed).
+    SensorBias = 0x1_0900,
+    /// What a sensor sees that is not there: who sees, step; class 0 for whether it appears, 1 for how far off, 2 for which way.
+    Ghost = 0x1_0A00,
 }
 
 impl Purpose {
@@ -65,7 +76,7 @@ mod tests {
     use super::*;
 
     /// Every purpose with its number, as stored results have it.
-    const NUMBERS: [(Purpose, u32); 18] = [
+    const NUMBERS: [(Purpose, u32); 23] = [
         (Purpose::Kind, 1),
         (Purpose::SpeedFactor, 2),
         (Purpose::Place, 3),
@@ -84,6 +95,11 @@ mod tests {
         (Purpose::OwnPosition, 0x1_0300),
         (Purpose::SensedPosition, 0x1_0400),
         (Purpose::Conduct, 0x1_0500),
+        (Purpose::MeasuredBeacon, 0x1_0600),
+        (Purpose::Missed, 0x1_0700),
+        (Purpose::Sensed, 0x1_0800),
+        (Purpose::SensorBias, 0x1_0900),
+        (Purpose::Ghost, 0x1_0A00),
     ];
 
     /// The place in [`NUMBERS`]; without an arm here a new purpose does not compile.
@@ -107,6 +123,11 @@ mod tests {
             Purpose::OwnPosition => 15,
             Purpose::SensedPosition => 16,
             Purpose::Conduct => 17,
+            Purpose::MeasuredBeacon => 18,
+            Purpose::Missed => 19,
+            Purpose::Sensed => 20,
+            Purpose::SensorBias => 21,
+            Purpose::Ghost => 22,
         }
     }
 

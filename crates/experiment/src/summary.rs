@@ -174,7 +174,8 @@ pub struct ArmSummary {
     /// Load of everything, beacons included.
     #[serde(default)]
     pub busy: Average,
-    /// Busy ratio as participants measure it; absent where the channel is modelled by load.
+    /// Busy ratio: as participants measure it where slots are simulated, else the share of capacity that is offered, at most 1; absent
+    /// in older files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cbr: Option<Average>,
     /// Share of the channel's resources that cooperative messages take; absent likewise.
@@ -188,9 +189,12 @@ pub struct ArmSummary {
     pub age_s: Average,
     /// Share of other vehicles within 150 m that participants know of.
     pub awareness: Option<f64>,
-    /// Times an object was received per second and participant.
+    /// States of objects received per second and participant.
     #[serde(default)]
     pub redundancy: Average,
+    /// The metrics of the field; absent in older files.
+    #[serde(flatten)]
+    pub field: FieldSummary,
     /// Share of 5 m cells on participants' own paths that were seen in time.
     pub path_coverage: Option<f64>,
     /// Where misses come from: counts over all seeds.
@@ -201,6 +205,58 @@ pub struct ArmSummary {
     pub binding: Named<u64>,
     /// The arm on each seed, ascending.
     pub per_seed: Vec<PerSeed>,
+}
+
+/// What papers of the field report, each defined in docs/metrics.md. Every entry is absent in files from before there was one.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FieldSummary {
+    /// Share of other vehicles within 100 m that participants know of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub awareness_100: Option<Average>,
+    /// The same within 200 m.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub awareness_200: Option<Average>,
+    /// The same within 300 m.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub awareness_300: Option<Average>,
+    /// The age that 95 % of what is known of vehicles within 150 m does not pass, in seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub age_p95_s: Option<Average>,
+    /// Times per second that an object within 200 m is received beyond the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub redundancy_per_s: Option<Average>,
+    /// Beacons by distance.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reception: Vec<ReceptionSummary>,
+    /// Of the pairs below 1.5 s to collision, those of which one did not know of the other in time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub near_conflicts: Option<NearConflicts>,
+    /// Ghosts believed to be relevant, over relevant objects.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub false_alarms: Option<Average>,
+}
+
+/// What becomes of beacons over some distance.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct ReceptionSummary {
+    /// From so many metres.
+    pub from_m: f64,
+    /// To so many metres.
+    pub to_m: f64,
+    /// Packet reception ratio.
+    pub ratio: Option<f64>,
+    /// Mean time between two beacons received of the same sender, in seconds.
+    pub gap_s: Option<f64>,
+}
+
+/// Pairs that are about to collide, counted once a cycle over all seeds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct NearConflicts {
+    /// One did not know of the other in time.
+    pub unaware: u64,
+    /// All of them.
+    pub all: u64,
 }
 
 /// Two arms compared seed by seed.

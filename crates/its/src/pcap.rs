@@ -52,6 +52,15 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// What the output says, or the frame is longer than [`MAX_MESSAGE_LEN`].
     pub fn write(&mut self, at: CaptureTime, frame: &[u8]) -> io::Result<()> {
+        self.write_of(at, frame, 0)
+    }
+
+    /// Adds the beginning of a frame of `length` bytes: readers are told that the rest was not captured. A length below that of
+    /// `frame` is that of `frame`.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn write_of(&mut self, at: CaptureTime, frame: &[u8], length: u32) -> io::Result<()> {
         if frame.len() > MAX_MESSAGE_LEN {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
@@ -62,12 +71,12 @@ impl<W: Write> Writer<W> {
             ));
         }
         let micros = at.0.clamp(0, i64::from(u32::MAX) * 1_000_000);
-        let length = (frame.len() as u32).to_le_bytes();
+        let captured = frame.len() as u32;
         let mut header = [0; 16];
         header[..4].copy_from_slice(&((micros / 1_000_000) as u32).to_le_bytes());
         header[4..8].copy_from_slice(&((micros % 1_000_000) as u32).to_le_bytes());
-        header[8..12].copy_from_slice(&length);
-        header[12..].copy_from_slice(&length);
+        header[8..12].copy_from_slice(&captured.to_le_bytes());
+        header[12..].copy_from_slice(&captured.max(length).to_le_bytes());
         self.out.write_all(&header)?;
         self.out.write_all(frame)
     }

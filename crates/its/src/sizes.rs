@@ -478,6 +478,22 @@ impl Model {
         self.total(CpmContent::Fused(counts.cut()))
     }
 
+    /// How many messages a report of so many objects takes, by somebody who tells its sensors.
+    #[must_use]
+    pub fn report_messages(&self, objects: usize, sender: Sender) -> usize {
+        self.messages(CpmContent::Report { objects, sender })
+    }
+
+    /// How many messages a host's fused state takes.
+    #[must_use]
+    pub fn fused_messages(&self, counts: FusedCounts) -> usize {
+        self.messages(CpmContent::Fused(counts.cut()))
+    }
+
+    fn messages(&self, content: CpmContent) -> usize {
+        fill(content.entries(), content.shape(), self.max_bytes).len()
+    }
+
     /// Simulations go on where a real sender would have to choose: more than eight messages are counted as if there could be
     /// more.
     fn total(&self, content: CpmContent) -> usize {

@@ -64,11 +64,23 @@ covey_parameters::choices_by_name!(Identities);
 pub struct Accuracy {
     /// Standard deviation of stations' own positions, per axis, in metres; stations tell it in their messages.
     pub position_m: f64,
+    /// Standard deviation of velocities that sensors tell, per axis, in m/s.
+    pub velocity_m_per_s: f64,
     /// Lengths that messages tell are real ones.
     pub sizes: bool,
 }
 
 impl Accuracy {
+    /// What sensing leaves open of a velocity, in m/s.
+    fn velocity_spread(self) -> f64 {
+        let one = self.velocity_m_per_s;
+        if one > 0.0 && one.is_finite() {
+            libm::hypot(VELOCITY_SPREAD, 2.0 * one.min(20.0))
+        } else {
+            VELOCITY_SPREAD
+        }
+    }
+
     /// Variance between an entry and a track: before the reporter's own error is taken out, and after.
     fn variances(self) -> [f64; 2] {
         let one = if self.position_m.is_finite() {
@@ -135,7 +147,13 @@ impl Seen {
     }
 
     /// How far an entry is off this one, in squared standard deviations; none beyond the gates.
-    fn distance(&self, entry: &Seen, offset: [f64; 2], variance: f64, sizes: bool) -> Option<f64> {
+    fn distance(
+        &self,
+        entry: &Seen,
+        offset: [f64; 2],
+        variance: f64,
+        accuracy: Accuracy,
+    ) -> Option<f64> {
         let (here, seconds) = self.moved(entry.at);
         let off = [
             entry.position.x - offset[0] - here.x,
@@ -161,8 +179,8 @@ impl Seen {
             entry.velocity[0] - self.velocity[0],
             entry.velocity[1] - self.velocity[1],
         );
-        let velocity = faster / (VELOCITY_SPREAD + ACCELERATION * seconds.abs());
-        let lengths = self.length > 0.0 && entry.length > 0.0 && sizes;
+        let velocity = faster / (accuracy.velocity_spread() + ACCELERATION * seconds.abs());
+        let lengths = self.length > 0.0 && entry.length > 0.0 && accuracy.sizes;
         if spread > GATE * GATE
             || velocity > GATE
             || lengths && (self.length - entry.length).abs() > LENGTH_GATE_M
@@ -225,7 +243,7 @@ fn assign<'n>(
         for (number, entry) in entries.iter().enumerate() {
             for &track in near(number) {
                 let seen = &tracks[track as usize];
-                if let Some(cost) = seen.distance(entry, offset, variance, accuracy.sizes) {
+                if let Some(cost) = seen.distance(entry, offset, variance, accuracy) {
                     fits.push(Fit {
                         cost,
                         track,
@@ -527,10 +545,7 @@ impl Association {
         for &number in &near {
             let track = &self.tracks[number as usize];
             if track.announced_at.is_none()
-                && let Some(cost) =
-                    track
-                        .seen
-                        .distance(&seen, [0.0, 0.0], apart, self.accuracy.sizes)
+                && let Some(cost) = track.seen.distance(&seen, [0.0, 0.0], apart, self.accuracy)
                 && best.is_none_or(|(least, label)| {
                     cost < least || cost <= least && track.label < label
                 })

@@ -5,6 +5,7 @@
 
 use crate::beacons::{BeaconRule, LIMITS, LONGEST_S, change};
 use crate::ids::AgentId;
+use crate::measured::MeasuredBeacons;
 use crate::messages::AgentState;
 use crate::parameters::Parameters;
 use crate::time::{Duration, Instant};
@@ -25,6 +26,15 @@ impl Parameters {
         let turn = (agent.mixed() >> 16) as i64 & 0xFFFF;
         let span = |at: Instant| (at.micros().div_euclid(interval) + turn).div_euclid(every);
         previous.is_none_or(|previous| span(previous) < span(now))
+    }
+
+    /// What was measured of beacons like those that are sent by [`BeaconRule::Measured`].
+    #[must_use]
+    pub fn measured_beacons(&self) -> MeasuredBeacons {
+        MeasuredBeacons {
+            maker: self.beacon_maker,
+            road: self.beacon_road,
+        }
     }
 
     /// From one beacon to the next of an agent whose state changes by `per_second` (metres, radians, m/s).
@@ -48,6 +58,7 @@ impl Parameters {
         match self.beacons {
             BeaconRule::Periodic => self.beacon_s,
             BeaconRule::Triggered => self.interval_s([speed.abs(), 0.0, 0.0]),
+            BeaconRule::Measured => self.measured_beacons().mean_interval_s(),
         }
     }
 
@@ -64,6 +75,7 @@ impl Parameters {
                 let seconds = then.since(at).seconds().max(self.beacon_s);
                 self.interval_s(change(last, next).map(|x| x / seconds))
             }
+            BeaconRule::Measured => self.measured_beacons().mean_interval_s(),
         })
     }
 
@@ -72,7 +84,7 @@ impl Parameters {
     pub fn heard_within(&self, usual_s: f64) -> Duration {
         Duration::from_seconds(match self.beacons {
             BeaconRule::Periodic => usual_s,
-            BeaconRule::Triggered => usual_s.max(LONGEST_S + SLACK_S),
+            BeaconRule::Triggered | BeaconRule::Measured => usual_s.max(LONGEST_S + SLACK_S),
         })
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! By default an agent beacons at a fixed rate, as in the letter. With [`BeaconRule::Triggered`] it beacons by the generation
 //! rules of EN 302 637-2 (clause 6.1.3): when it has moved more than 4 m, turned by more than 4 degrees or changed its speed by
-//! more than 0.5 m/s since its last beacon, but not more often than the fixed rate, and at least once a second.
+//! more than 0.5 m/s since its last beacon, but not more often than the fixed rate, and at least once a second. The interval that
+//! a change made (T_GenCam) holds for the next three beacons (N_GenCam) that nothing else makes due, then a second again.
 
 use crate::messages::AgentState;
 use crate::time::{Duration, Instant};
@@ -24,6 +25,9 @@ covey_parameters::choices! {
         Periodic = "periodic",
         /// When its motion calls for it, by EN 302 637-2, with `beacon_s` as the shortest interval.
         Triggered = "triggered",
+        /// At intervals and with sizes that were measured of cars on sale (`beacon_maker`, `beacon_road`). A simulation draws them; a
+        /// participant of its own beacons as if triggered.
+        Measured = "measured",
     }
 }
 
@@ -43,13 +47,21 @@ pub(crate) fn change(last: &AgentState, now: &AgentState) -> [f64; 3] {
 /// Above any of these a [`change`] makes a beacon due.
 pub(crate) const LIMITS: [f64; 3] = [MOVED_M, TURNED_RAD, FASTER_M_PER_S];
 
-/// An agent whose last beacon, `since` ago, told `last` has to beacon `now`.
+/// An agent whose last beacon told `last` has changed enough to beacon `now`.
+#[must_use]
+pub fn has_changed(last: &AgentState, now: &AgentState) -> bool {
+    let changed = change(last, now);
+    changed.iter().zip(LIMITS).any(|(&x, limit)| x > limit)
+}
+
+/// An agent whose last beacon, `since` ago, told `last` has to beacon `now`, whatever it sent before.
 #[must_use]
 pub fn is_due(last: &AgentState, now: &AgentState, since: Duration) -> bool {
-    let changed = change(last, now);
-    since >= Duration::from_seconds(LONGEST_S)
-        || changed.iter().zip(LIMITS).any(|(&x, limit)| x > limit)
+    since >= Duration::from_seconds(LONGEST_S) || has_changed(last, now)
 }
+
+/// N_GenCam: so many beacons keep the interval that a change made.
+const KEPT: u8 = 3;
 
 /// The shortest time between two low-frequency containers: EN 302 637-2, clause 6.1.3.
 const LOW_FREQUENCY: Duration = Duration::from_millis(500);
@@ -59,6 +71,8 @@ const LOW_FREQUENCY: Duration = Duration::from_millis(500);
 pub struct BeaconTimer {
     last: Option<(AgentState, Instant)>,
     low_frequency_at: Option<Instant>,
+    /// T_GenCam, where a change made it shorter than the longest interval, and how many beacons will keep it.
+    kept: Option<(Duration, u8)>,
 }
 
 /// A beacon that is due.
@@ -79,12 +93,36 @@ impl BeaconTimer {
         state: &AgentState,
         now: Instant,
     ) -> Option<DueBeacon> {
-        if rule == BeaconRule::Triggered
-            && let Some((last, at)) = &self.last
-            && !is_due(last, state, now.since(*at))
-        {
+        if rule != BeaconRule::Periodic && !self.is_triggered(state, now) {
             return None;
         }
+        Some(self.send(state, now))
+    }
+
+    /// By the generation rules, a beacon is due; if so, what they keep in mind is as if it were sent.
+    fn is_triggered(&mut self, state: &AgentState, now: Instant) -> bool {
+        let Some((last, at)) = &self.last else {
+            return true;
+        };
+        let since = now.since(*at);
+        if has_changed(last, state) {
+            self.kept = Some((since, KEPT));
+            return true;
+        }
+        match &mut self.kept {
+            Some((interval, left)) if since >= *interval => {
+                *left -= 1;
+                if *left == 0 {
+                    self.kept = None;
+                }
+                true
+            }
+            _ => since >= Duration::from_seconds(LONGEST_S),
+        }
+    }
+
+    /// The beacon that an agent in `state` sends `now`, whatever made it due.
+    pub fn send(&mut self, state: &AgentState, now: Instant) -> DueBeacon {
         let previous = self.last.replace((*state, now)).map(|(_, at)| at);
         let low_frequency = self
             .low_frequency_at
@@ -92,10 +130,16 @@ impl BeaconTimer {
         if low_frequency {
             self.low_frequency_at = Some(now);
         }
-        Some(DueBeacon {
+        DueBeacon {
             low_frequency,
             previous,
-        })
+        }
+    }
+
+    /// When the last one was sent.
+    #[must_use]
+    pub fn last_at(&self) -> Option<Instant> {
+        self.last.map(|(_, at)| at)
     }
 }
 
@@ -170,6 +214,20 @@ mod tests {
             timer.next(BeaconRule::Triggered, &state, now).is_some()
         });
         assert_eq!(sent.collect::<std::vec::Vec<_>>(), [0, 10, 20]);
+    }
+
+    #[test]
+    fn the_interval_of_a_change_holds_for_three_more() {
+        // Every 100 ms: 8 m/s for 3 s, then standing. More than 4 m every 0.6 s; once it stands, three beacons 0.6 s
+        // after each other, then one a second.
+        let mut timer = BeaconTimer::default();
+        let sent = |k: &i64| {
+            let state = at(0.8 * (*k).min(30) as f64, 0.0, 8.0);
+            let now = Instant::from_millis(100 * k);
+            timer.next(BeaconRule::Triggered, &state, now).is_some()
+        };
+        let sent: std::vec::Vec<i64> = (0..80).filter(sent).collect();
+        assert_eq!(sent, [0, 6, 12, 18, 24, 30, 36, 42, 48, 58, 68, 78]);
     }
 
     #[test]

@@ -120,6 +120,8 @@ parameters! {
         /// Standard deviation of stations' own positions, per axis, as stations tell it with their positions; it widens the
         /// gates of association.
         position_error_m: f64 = 0.0, unit "m", range at_least(0.0).at_most(20.0), source "docs/readings.md, errors of positions";
+        /// Standard deviation of the velocities that sensors tell, per axis; it widens the gates of association.
+        velocity_error_m_per_s: f64 = 0.0, unit "m/s", range at_least(0.0).at_most(20.0), source "docs/sensing.md";
         /// Buildings of the map hide what is behind them; not so with a map of roads alone.
         buildings: bool = true, source "design: choice by demand";
     }
@@ -149,6 +151,7 @@ impl DemandOptions {
     pub fn accuracy(&self) -> Accuracy {
         Accuracy {
             position_m: self.position_error_m,
+            velocity_m_per_s: self.velocity_error_m_per_s,
             sizes: self.sizes == BodySizes::True,
         }
     }
@@ -330,7 +333,7 @@ impl Demand {
         let withdrawn = withdrawn(view, hearsay.host) as f64;
         let mut problem = DemandProblem {
             budget_bytes: self.budget(view),
-            base_bytes: parameters.message_bytes + parameters.withdrawn_bytes * withdrawn,
+            base_bytes: parameters.empty_bytes() + parameters.withdrawn_bytes * withdrawn,
             report_bytes: parameters.report_bytes(0.0) + parameters.contributor_bytes,
             object_bytes: parameters.object_bytes,
             requested_bytes: parameters.requested_bytes,

@@ -35,6 +35,7 @@ pub mod knowledge;
 pub mod link;
 pub mod listener;
 pub mod map;
+pub mod measured;
 pub mod messages;
 pub mod office;
 pub mod parameters;
@@ -44,6 +45,7 @@ mod price;
 mod profile;
 mod risk;
 mod role;
+pub mod security;
 pub mod select;
 #[cfg(feature = "snapshot")]
 pub mod snapshot;

@@ -5,7 +5,9 @@ use covey_parameters::{choices, parameters};
 use crate::admission::{Factors, Rules};
 use crate::beacons::BeaconRule;
 use crate::ids::AgentId;
+use crate::measured::{Maker, RoadType};
 use crate::messages::{Broadcast, Content};
+use crate::security::Security;
 use crate::time::Duration;
 
 pub use covey_parameters::OutOfRange as ParameterError;
@@ -74,6 +76,12 @@ parameters! {
             source "letter, table I (CAM at 10 Hz); EN 302 637-2";
         /// When beacons are sent.
         beacons: BeaconRule = BeaconRule::Periodic, source "letter; reading 44";
+        /// Whose cars' beacons are sent where they are measured ones.
+        beacon_maker: Maker = Maker::Volkswagen, source "Molina-Masegosa et al., IEEE TVT 2020";
+        /// On which roads these were measured.
+        beacon_road: RoadType = RoadType::Urban, source "Molina-Masegosa et al., IEEE TVT 2020";
+        /// Whether messages are signed; sizes of measured beacons hold the signature already.
+        security: Security = Security::None, source "TS 103 097, 7.1.1; docs/readings.md, signed messages";
         /// Spacing of the slots over which beacons and reports are spread.
         slot_s: f64 = 0.05, unit "s", range at_least(1e-6).at_most(3_600.0), source "letter, table I (step); reading 31";
         /// Hard bound T_max on the airtime of a cycle: one cycle, which these allowances never reach.
@@ -304,16 +312,22 @@ impl Parameters {
         self.reaction_s + speed / (2.0 * self.braking_m_per_s2)
     }
 
+    /// Bytes of a report or broadcast without content, signed where messages are; mostly by digest.
+    #[must_use]
+    pub fn empty_bytes(&self) -> f64 {
+        self.message_bytes + f64::from(self.security.bytes(false))
+    }
+
     /// Bytes of a report of `objects` objects.
     #[must_use]
     pub fn report_bytes(&self, objects: f64) -> f64 {
-        self.message_bytes + self.sensor_bytes + self.object_bytes * objects
+        self.empty_bytes() + self.sensor_bytes + self.object_bytes * objects
     }
 
     /// Bytes of a broadcast.
     #[must_use]
     pub fn broadcast_bytes(&self, broadcast: &Broadcast) -> f64 {
-        self.message_bytes
+        self.empty_bytes()
             + self.object_bytes * broadcast.objects.len() as f64
             + self.withdrawn_bytes * broadcast.withdrawn.len() as f64
             + self.contributor_bytes * broadcast.contributors.len() as f64

@@ -24,6 +24,7 @@ mod prepared;
 pub mod readings;
 mod run;
 pub mod scenario;
+mod sensing;
 mod stack;
 pub mod stations;
 #[cfg(test)]

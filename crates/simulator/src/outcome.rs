@@ -124,6 +124,39 @@ pub struct Traffic {
     pub lost: u64,
 }
 
+/// Within these distances, in metres, participants are asked what they know of others.
+pub const AWARENESS_M: [f64; 3] = [100.0, 200.0, 300.0];
+
+/// What papers of the field report (docs/metrics.md), of the sampled participants where nothing else is said.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FieldMetrics {
+    /// Other vehicles within each of [`AWARENESS_M`] that participants know of, and all of them.
+    pub aware: [[u64; 2]; 3],
+    /// Ages of what participants hold of others within 150 m that they know of: a histogram in steps of 0.05 s.
+    pub ages: Vec<u64>,
+    /// Times within a second that an object within 200 m was received beyond the first, by object that was received at all.
+    pub redundancy: Mean,
+    /// Share of the channel taken, by tile and cycle weighted as the load: all bytes offered over capacity, at most 1.
+    pub taken: Mean,
+    /// Pairs of a cycle below 1.5 s to collision of which one did not know of the other in time, and all of them with a
+    /// participant. Of all participants.
+    pub near: [u64; 2],
+    /// Objects that are not there and are believed to be relevant in time, by participant and cycle. Of all participants.
+    pub false_alarms: u64,
+}
+
+impl FieldMetrics {
+    /// One more age.
+    pub(crate) fn add_age(&mut self, steps: u32) {
+        let at = steps as usize;
+        if self.ages.len() <= at {
+            self.ages.resize(at + 1, 0);
+        }
+        self.ages[at] += 1;
+    }
+}
+
 /// One arm on one seed, in the measured window.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -136,6 +169,9 @@ pub struct Outcome {
     pub deficit: Deficit,
     /// Over all vehicles, those without a radio included.
     pub deficit_all: Deficit,
+    /// Of the relevant pairs of participants, those of which no state came in time from the object itself or from somebody who saw it,
+    /// however wrong: the same as missed where there are no errors.
+    pub missed_by_provenance: u64,
     /// Where misses come from.
     pub misses: Misses,
     /// Cooperative bytes offered over capacity, by (tile, cycle), each as often as participants are in it: the load that a
@@ -191,6 +227,8 @@ pub struct Outcome {
     pub aware: [u64; 2],
     /// Times an object was received per second and participant, by beacon, report or broadcast.
     pub redundancy: Mean,
+    /// The metrics of the field.
+    pub field: FieldMetrics,
     /// Cells of 5 m on the own paths of sampled participants seen in time, and all of them: reading 40.
     pub path_cells: [u64; 2],
     /// Deficit by cycle of the measured window.

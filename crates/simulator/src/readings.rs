@@ -23,6 +23,32 @@ parameters! {
         cell: CellPoints = CellPoints::Centre, source "reading 6";
         /// Height of a cell's points above the ground.
         cell_height_m: f64 = 0.5, unit "m", range at_least(0.0).at_most(100.0), source "reading 6";
+        /// Objects in sight that a sensor misses all the same.
+        missed: f64 = 0.0, unit "share", range at_least(0.0).at_most(1.0), source "docs/sensing.md";
+        /// Objects that it misses besides at the end of its range; at half the range, half as many.
+        missed_far: f64 = 0.0, unit "share", range at_least(0.0).at_most(1.0), source "docs/sensing.md";
+        /// Objects that it misses besides of which no corner shows; where two of four show, half as many.
+        missed_hidden: f64 = 0.0, unit "share", range at_least(0.0).at_most(1.0), source "docs/sensing.md";
+        /// For how long it misses an object, once it does; 0: at every look anew.
+        missed_for_s: f64 = 0.0, unit "s", range at_least(0.0).at_most(60.0), source "docs/sensing.md";
+        /// Objects a sensor begins to see that are not there.
+        ghosts_per_s: f64 = 0.0, unit "per s and sensor", range at_least(0.0).at_most(5.0), source "docs/sensing.md";
+        /// For how long it sees each.
+        ghost_life_s: f64 = 1.0, unit "s", range at_least(0.05).at_most(60.0), source "docs/sensing.md";
+        /// Standard deviation of where it sees an object, per axis, new with every look; besides `errors.object_error_m`.
+        position_error_m: f64 = 0.0, unit "m", range at_least(0.0).at_most(20.0), source "docs/sensing.md";
+        /// Standard deviation of how fast it sees it go, new with every look.
+        speed_error_m_per_s: f64 = 0.0, unit "m/s", range at_least(0.0).at_most(20.0), source "docs/sensing.md";
+        /// Standard deviation of which way it sees it go, new with every look.
+        heading_error_deg: f64 = 0.0, unit "°", range at_least(0.0).at_most(90.0), source "docs/sensing.md";
+        /// Standard deviation, over sensors, of an error of position that a sensor always makes, per axis of its vehicle.
+        position_bias_m: f64 = 0.0, unit "m", range at_least(0.0).at_most(20.0), source "docs/sensing.md";
+        /// The same of speed.
+        speed_bias_m_per_s: f64 = 0.0, unit "m/s", range at_least(0.0).at_most(20.0), source "docs/sensing.md";
+        /// The same of heading.
+        heading_bias_deg: f64 = 0.0, unit "°", range at_least(0.0).at_most(90.0), source "docs/sensing.md";
+        /// How long after a look what it saw is at hand: at the first look that is so much later.
+        latency_s: f64 = 0.0, unit "s", range at_least(0.0).at_most(1.0), source "docs/sensing.md";
     }
 }
 

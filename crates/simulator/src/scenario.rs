@@ -30,7 +30,9 @@ use std::path::{Path, PathBuf};
 use covey_parameters::{Key, OutOfRange, Value, parameters};
 
 use covey_protocol::Parameters;
+use covey_protocol::beacons::BeaconRule;
 use covey_protocol::demand::DemandOptions;
+use covey_protocol::security::Security;
 use covey_radio::ChannelParameters;
 use covey_traffic::builtin::BuiltinConfig;
 use covey_traffic::sumo::{ClosedPopulation, SumoConfig};
@@ -460,6 +462,14 @@ impl Scenario {
             warmup_s: traffic.warmup_s,
             ..ClosedPopulation::default()
         }
+    }
+
+    /// Encoded messages weigh more on the channel than a capture of them holds: they are signed, or as large as measured ones.
+    #[must_use]
+    pub fn carries_more_than_is_captured(&self) -> bool {
+        let p = &self.protocol;
+        let more = p.security != Security::None || p.beacons == BeaconRule::Measured;
+        more && self.sizes == SizeModel::Uper
     }
 
     /// The net's path.

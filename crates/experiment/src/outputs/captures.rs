@@ -81,8 +81,11 @@ impl Output for Captures<'_> {
         let reference = MapReference::of(scenario, &run.prepared.map)
             .map_err(|error| OutputError::Input(error.to_string()))?;
         let file = Pending::new(self.file).map_err(OutputError::write)?;
-        let capture =
+        let mut capture =
             Capture::new(file, reference, self.filter).map_err(|error| self.named(&error))?;
+        if scenario.carries_more_than_is_captured() {
+            capture = capture.with_carried_lengths();
+        }
         Ok(Box::new(Writing {
             of: self,
             capture,

@@ -9,6 +9,7 @@
 mod answer;
 pub(crate) mod draw;
 pub(crate) mod errors;
+mod field;
 pub(crate) mod figures;
 mod findings;
 mod page;

@@ -1,4 +1,4 @@
-//! The page: what was run, the answer, and the nine sections.
+//! The page: what was run, the answer, and the ten sections.
 
 use covey_simulator::Arms;
 
@@ -8,7 +8,7 @@ use super::figures::{self, Figure, with_interval};
 use super::findings::{self, Finding, Verdict};
 use super::series::Series;
 use super::view::{ArmView, Interval, View};
-use super::{Input, Report, answer, errors, parameters};
+use super::{Input, Report, answer, errors, field, parameters};
 use crate::letter;
 use crate::markup::escape;
 use crate::names::{CAM_ONLY, ORACLE, PROPOSED, RIVALS, at};
@@ -48,6 +48,7 @@ pub(crate) fn render(input: &Input, known: &Arms) -> Report {
     page.score();
     page.timing();
     page.errors();
+    page.field();
     page.setup();
     let html = page.html(&answer::paragraph(&view, &curves));
     Report {
@@ -471,6 +472,14 @@ impl Page<'_> {
         body.push_str(&errors::comparisons(summary).html());
         body.push_str(&errors::spreads(summary).folded("Spread of every arm"));
         self.section("errors", "9. Errors of measurement", body);
+    }
+
+    fn field(&mut self) {
+        let body = match field::table(&self.view.arms) {
+            None => paragraph("This summary is from before these metrics were told."),
+            Some(table) => paragraph(field::EXPLANATION) + &table.html(),
+        };
+        self.section("field", "10. The metrics of the field", body);
     }
 
     fn setup(&mut self) {

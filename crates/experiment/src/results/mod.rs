@@ -9,6 +9,7 @@ mod demand;
 mod density;
 pub mod markers;
 mod misbehaviour;
+mod road;
 mod runs;
 mod sidelink;
 mod sweep;
@@ -137,6 +138,11 @@ const DEMAND_SUMO: Source = source(
     "cargo run --release -- sweep examples/demand-sumo.toml",
 );
 
+const ROAD: Source = source(
+    "road",
+    "the road as it is",
+    "cargo run --release -- sweep examples/road.toml",
+);
 const SIDELINK: Source = source(
     "sidelink",
     "slot by slot",
@@ -417,6 +423,12 @@ impl<'a> Gathered<'a> {
             self.part("misbehaviour", table);
         }
         self.sidelink(out)?;
+        if self.sweep(out, ROAD, &[crate::plan::VARIANT])?.is_some() {
+            let path = out.join(ROAD.name).join("runs.parquet");
+            let tables =
+                road::tables(&path).map_err(|source| ResultsError::Table { path, source })?;
+            self.part("road", tables);
+        }
         if self.sweep(out, DEMAND_SUMO, &[])?.is_some() {
             let read = |name: &str, table: fn(&Path) -> io::Result<String>| {
                 let path = out.join(DEMAND_SUMO.name).join(name);

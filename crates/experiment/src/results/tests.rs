@@ -33,6 +33,7 @@ fn repository(name: &str) -> Folder {
         "readings",
         "density-penetration",
         "critical-density",
+        "road",
         "beyond",
         "beyond-paired",
     ];

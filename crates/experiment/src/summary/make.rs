@@ -1,12 +1,13 @@
 //! From the outcomes of all seeds to a summary.
 
-use covey_simulator::outcome::{Binding, Deficit, Mean, Misses};
+use covey_simulator::outcome::{Binding, Deficit, FieldMetrics, Mean, Misses};
 use covey_simulator::{Arms, Outcome, SharedOutcome};
 use covey_world::scene::BodyKind;
 
 use super::{
-    ArmSummary, Average, ClassCount, Interval, IntervalNote, LoadParts, Named, PairedSummary,
-    PerSeed, SCHEMA, ScenarioSummary, Setting, Summary, TimingSummary, WINDOWS,
+    ArmSummary, Average, ClassCount, FieldSummary, Interval, IntervalNote, LoadParts, Named,
+    NearConflicts, PairedSummary, PerSeed, ReceptionSummary, SCHEMA, ScenarioSummary, Setting,
+    Summary, TimingSummary, WINDOWS,
 };
 use crate::letter::{self, Quantity};
 use crate::names::{
@@ -14,6 +15,7 @@ use crate::names::{
 };
 use crate::stats::{self, Estimate, Share};
 use crate::store::SeedResult;
+use crate::tables::rows::{DELIVERY_RANGES, DeliveryRange, age_quantile, busy_ratio};
 
 /// The name of traffic that is one recording, whatever the seed.
 const RECORDED: &str = "fcd";
@@ -155,6 +157,13 @@ fn deficit_share(deficit: &Deficit) -> Share {
     }
 }
 
+fn counts(pair: &[u64; 2]) -> Share {
+    Share {
+        part: pair[0] as f64,
+        whole: pair[1] as f64,
+    }
+}
+
 /// The pooled ratio without interval.
 fn ratio(shares: &[Share]) -> Option<f64> {
     let part: f64 = shares.iter().map(|s| s.part).sum();
@@ -185,10 +194,6 @@ impl ArmSummary {
         let average = |of: fn(&Outcome) -> Share| Average { mean: mean(of) };
         let scheduled =
             |of: fn(&Outcome) -> Share| mean(of).map(|mean| Average { mean: Some(mean) });
-        let counts = |pair: &[u64; 2]| Share {
-            part: pair[0] as f64,
-            whole: pair[1] as f64,
-        };
         Self {
             deficit: stats::pooled(&shares(|o| deficit_share(&o.deficit))).into(),
             load: stats::pooled(&shares(|o| share(&o.load))).into(),
@@ -205,7 +210,7 @@ impl ArmSummary {
             beacon_load: average(|o| share(&o.beacon_load)),
             beacon_occupancy: Some(stats::pooled(&shares(|o| share(&o.beacon_load))).into()),
             busy: average(|o| share(&o.busy)),
-            cbr: scheduled(|o| share(&o.cbr)),
+            cbr: scheduled(|o| share(busy_ratio(o))),
             load_resources: scheduled(|o| share(&o.load_resources)),
             churn: Average {
                 mean: part(|o| share(&o.churn)),
@@ -218,6 +223,7 @@ impl ArmSummary {
                     .collect::<Vec<_>>(),
             ),
             redundancy: average(|o| share(&o.redundancy)),
+            field: field(outcomes),
             path_coverage: ratio(
                 &outcomes
                     .iter()
@@ -248,6 +254,70 @@ impl ArmSummary {
                 .collect(),
         }
     }
+}
+
+/// The metrics of the field over all seeds.
+fn field(outcomes: &[&Outcome]) -> FieldSummary {
+    let average = |shares: Vec<Share>| {
+        let mean = ratio(&shares)?;
+        Some(Average { mean: Some(mean) })
+    };
+    let aware = |at: usize| {
+        let known = outcomes.iter().map(|o| counts(&o.field.aware[at]));
+        average(known.collect())
+    };
+    let mut ages: Vec<u64> = Vec::new();
+    for outcome in outcomes {
+        let more = &outcome.field.ages;
+        ages.resize(ages.len().max(more.len()), 0);
+        ages.iter_mut().zip(more).for_each(|(sum, n)| *sum += n);
+    }
+    let redundancy = outcomes.iter().map(|o| share(&o.field.redundancy));
+    let near = |which: usize| outcomes.iter().map(|o| o.field.near[which]).sum();
+    let false_alarms = outcomes.iter().map(|o| Share {
+        part: o.field.false_alarms as f64,
+        whole: o.deficit.relevant as f64,
+    });
+    // Older seeds have none of it.
+    let measured = outcomes.iter().any(|o| o.field != FieldMetrics::default());
+    FieldSummary {
+        awareness_100: aware(0),
+        awareness_200: aware(1),
+        awareness_300: aware(2),
+        age_p95_s: age_quantile(&ages, 0.95).map(|age| Average { mean: Some(age) }),
+        redundancy_per_s: average(redundancy.collect()),
+        reception: reception(outcomes),
+        near_conflicts: measured.then(|| NearConflicts {
+            unaware: near(0),
+            all: near(1),
+        }),
+        false_alarms: average(false_alarms.collect()).filter(|_| measured),
+    }
+}
+
+/// What became of sampled beacons over distance, over all seeds; nothing where none were looked at.
+fn reception(outcomes: &[&Outcome]) -> Vec<ReceptionSummary> {
+    let over = |range: &DeliveryRange| {
+        let bins = |o: &Outcome| {
+            let [pairs, delivered] = range.reception(o);
+            Share {
+                part: delivered as f64,
+                whole: pairs as f64,
+            }
+        };
+        let pairs: Vec<Share> = outcomes.iter().map(|o| bins(o)).collect();
+        let gaps: Vec<Share> = outcomes.iter().map(|o| share(&range.gap(o))).collect();
+        let [from_m, to_m] = range.metres();
+        ReceptionSummary {
+            from_m,
+            to_m,
+            ratio: ratio(&pairs),
+            gap_s: ratio(&gaps),
+        }
+    };
+    let all: Vec<ReceptionSummary> = DELIVERY_RANGES.iter().map(over).collect();
+    let any = all.iter().any(|range| range.ratio.is_some());
+    if any { all } else { Vec::new() }
 }
 
 /// The deficit in each quarter of the measured window; nothing of fewer cycles than quarters.

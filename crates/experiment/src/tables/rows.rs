@@ -2,7 +2,9 @@
 //!
 //! In a sweep every row begins with the values that make its world.
 
-use covey_simulator::outcome::{Binding, DISTANCE_BIN_M, DISTANCE_BINS, Mean, Traffic};
+use covey_simulator::outcome::{
+    AWARENESS_M, Binding, DISTANCE_BIN_M, DISTANCE_BINS, Mean, Traffic,
+};
 use covey_simulator::{CycleRow, Outcome, SharedOutcome};
 
 use super::typed::{Cell, Column, Kind};
@@ -72,16 +74,54 @@ impl Row {
         }
     }
 
+    /// The metrics of the field (docs/metrics.md) that have no column above.
+    fn field(&mut self, o: &Outcome) {
+        let field = &o.field;
+        for (within, [known, all]) in AWARENESS_M.iter().zip(field.aware) {
+            self.integer(&format!("aware_known_{within}m"), known);
+            self.integer(&format!("aware_all_{within}m"), all);
+        }
+        self.number("age_p95_s", age_quantile(&field.ages, 0.95));
+        self.number("object_redundancy_per_s", field.redundancy.value());
+        self.number("busy_ratio", busy_ratio(o).value());
+        for range in &DELIVERY_RANGES {
+            self.number(&range.column("gap_s"), range.gap(o).value());
+        }
+        self.integer("near_conflicts_unaware", field.near[0]);
+        self.integer("near_conflicts_all", field.near[1]);
+        self.integer("false_alarms", field.false_alarms);
+        self.integer("missed_by_provenance", o.missed_by_provenance);
+    }
+
     /// Pairs of a sampled sender's beacon and a receiver in range, and those delivered, by distance.
     fn reception(&mut self, o: &Outcome) {
         for range in &DELIVERY_RANGES {
-            let bins = o.reception.iter().skip(range.first).take(range.bins);
-            let [pairs, delivered] =
-                bins.fold([0; 2], |sum, bin| [sum[0] + bin[0], sum[1] + bin[1]]);
+            let [pairs, delivered] = range.reception(o);
             self.integer(&range.column("pairs"), pairs);
             self.integer(&range.column("delivered"), delivered);
         }
     }
+}
+
+/// The busy ratio: as participants measure it where slots are simulated, else the share of capacity that is offered, at most 1.
+pub(crate) fn busy_ratio(o: &Outcome) -> &Mean {
+    if o.cbr.count > 0 {
+        &o.cbr
+    } else {
+        &o.field.taken
+    }
+}
+
+/// The age in seconds below or at which a share of all lies, from a histogram in steps; none of nothing.
+pub(crate) fn age_quantile(ages: &[u64], share: f64) -> Option<f64> {
+    let all: u64 = ages.iter().sum();
+    let rank = (share * all as f64).ceil().max(1.0) as u64;
+    let mut sum = 0;
+    let at = ages.iter().position(|&count| {
+        sum += count;
+        sum >= rank
+    })?;
+    Some(at as f64 * covey_traffic::STEP_US as f64 * 1e-6)
 }
 
 /// Distances over which delivery of beacons is told.
@@ -109,7 +149,22 @@ impl DeliveryRange {
         [self.first, self.first + self.bins].map(|bin| bin as f64 * DISTANCE_BIN_M)
     }
 
-    /// What a column of the table of runs is called that counts `what` in it.
+    /// Pairs of a sampled sender's beacon and a receiver in range, and those delivered.
+    pub(crate) fn reception(self, o: &Outcome) -> [u64; 2] {
+        let bins = o.reception.iter().skip(self.first).take(self.bins);
+        bins.fold([0; 2], |sum, bin| [sum[0] + bin[0], sum[1] + bin[1]])
+    }
+
+    /// The time between two beacons received of the same sender.
+    pub(crate) fn gap(self, o: &Outcome) -> Mean {
+        let bins = o.inter_reception.iter().skip(self.first).take(self.bins);
+        bins.fold(Mean::default(), |sum, bin| Mean {
+            sum: sum.sum + bin.sum,
+            count: sum.count + bin.count,
+        })
+    }
+
+    /// What a column of the table of runs is called that tells `what` of it.
     pub(crate) fn column(self, what: &str) -> String {
         let [from, to] = self.metres();
         format!("sampled_{what}_{from}_{to}m")
@@ -185,6 +240,7 @@ fn run(shared: &SharedOutcome, o: &Outcome) -> Row {
     row.number("speed_m_per_s", shared.speed.value());
     row.scheduled(o);
     row.reception(o);
+    row.field(o);
     row
 }
 
@@ -290,6 +346,16 @@ mod tests {
             at("sampled_delivered_400_500m"),
             Cell::Integer(16 + 17 + 18 + 19)
         );
+    }
+
+    #[test]
+    fn ages_have_a_quantile_where_there_are_any() {
+        assert_eq!(age_quantile(&[], 0.95), None);
+        assert_eq!(age_quantile(&[0, 0], 0.95), None);
+        assert_eq!(age_quantile(&[1], 0.95), Some(0.0));
+        // 95 of 100 are at most one step old.
+        assert_eq!(age_quantile(&[50, 45, 4, 1], 0.95), Some(0.05));
+        assert_eq!(age_quantile(&[50, 44, 5, 1], 0.95), Some(0.1));
     }
 
     #[test]

@@ -84,7 +84,7 @@ proptest! {
         ),
         position_m in prop_oneof![Just(0.0), 0.5..4.0],
     ) {
-        let accuracy = Accuracy { position_m, sizes: true };
+        let accuracy = Accuracy { position_m, velocity_m_per_s: 0.0, sizes: true };
         let now = Instant::from_millis(2_000);
         let mut plain = Plain::default();
         let mut sighted = Sighted::new(accuracy, now, []);

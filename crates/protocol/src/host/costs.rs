@@ -75,7 +75,7 @@ impl Costs {
             let share = reported_share(parameters, object);
             self.cells.extend(cell.map(|cell| (cell, share)));
         }
-        self.base_bytes = parameters.message_bytes
+        self.base_bytes = parameters.empty_bytes()
             + parameters.object_bytes * direct * counted.listed_share
             + parameters.withdrawn_bytes * counted.withdrawn;
     }

@@ -63,7 +63,7 @@ impl Speech {
             Repeat::Fresh => room.fresh_bytes,
             Repeat::Picked(_) => {
                 let withdrawn = fused.withdrawals(p, &listings, now);
-                p.message_bytes + p.withdrawn_bytes * withdrawn as f64
+                p.empty_bytes() + p.withdrawn_bytes * withdrawn as f64
             }
         };
         // Casting cuts what is below zero, and not-a-number.
@@ -76,7 +76,7 @@ impl Speech {
                 let left = room.bytes - least - requests;
                 let ids = fused.fitting(p, listings, &ids, left);
                 let listing = fused.list_picked(p, &ids, now);
-                let bytes = p.message_bytes
+                let bytes = p.empty_bytes()
                     + p.object_bytes * listing.objects.len() as f64
                     + p.withdrawn_bytes * listing.withdrawn.len() as f64;
                 (listing, bytes + requests)

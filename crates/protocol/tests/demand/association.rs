@@ -91,6 +91,7 @@ fn shares(error_m: f64, assumed_m: f64, sizes: bool) -> [f64; 4] {
         OWN,
         Accuracy {
             position_m: assumed_m,
+            velocity_m_per_s: 0.0,
             sizes,
         },
     );
@@ -224,6 +225,7 @@ fn body(x: f64, y: f64, speed: f64, length: f64) -> ObjectState {
 fn gates_keep_neighbours_the_other_way_and_other_lengths_apart() {
     let accuracy = Accuracy {
         position_m: 0.5,
+        velocity_m_per_s: 0.0,
         sizes: true,
     };
     let fits = |entry: ObjectState| {

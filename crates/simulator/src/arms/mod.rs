@@ -196,8 +196,6 @@ impl Seat<'_> {
         let scenario = &self.prepared.scenario;
         DemandOptions {
             sensor_range_m: scenario.sensing.range_m,
-            // Stations tell how well they know where they are.
-            position_error_m: scenario.errors.position_error_m,
             ..scenario.demand.clone()
         }
     }
@@ -357,11 +355,16 @@ impl Arm {
     /// The same without a map, for those whom `maker` makes.
     pub(crate) fn bare_profile(&self, maker: &Maker, seed: u64, prepared: &Prepared) -> Profile {
         let given = prepared.scenario.protocol.allowance;
-        maker.make(&Seat {
+        let mut profile = maker.make(&Seat {
             seed,
             allowance: self.allowance.unwrap_or(given),
             prepared,
-        })
+        });
+        // Where sensors err, nobody can have told hosts beforehand which object is which.
+        if !prepared.scenario.sensing.is_exact() {
+            profile.association = Some(prepared.scenario.demand.accuracy());
+        }
+        profile
     }
 }
 

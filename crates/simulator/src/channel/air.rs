@@ -1,6 +1,7 @@
 //! The channel as the arms use it: what is offered, what is carried, who receives.
 
 use covey_draws::Draws;
+use covey_protocol::security::CertificateTimer;
 use covey_radio::{CollisionRow, LoadMeter, Offer, Reception};
 
 use crate::ids::{Slot, TileNumber};
@@ -77,6 +78,8 @@ pub(crate) struct Air {
     hits: Vec<bool>,
     /// Carried reports and broadcasts, where someone records.
     pub(crate) log: Option<Vec<Carried>>,
+    /// When everyone last sent its certificate with a report and with a broadcast, by place.
+    certificates: [Vec<CertificateTimer>; 2],
     /// The pool, where slots are simulated.
     scheduled: Option<Box<Scheduled>>,
 }
@@ -98,6 +101,7 @@ impl Air {
             units: Vec::new(),
             hits: Vec::new(),
             log: None,
+            certificates: Default::default(),
             scheduled: Scheduled::new(prepared, seed).map(Box::new),
         }
     }
@@ -125,6 +129,12 @@ impl Air {
                 sent[slot.index()] = 0;
             }
         }
+        for timers in &mut self.certificates {
+            timers.resize(size, CertificateTimer::default());
+            for slot in world.road.left() {
+                timers[slot.index()] = CertificateTimer::default();
+            }
+        }
         self.listening.resize(size, 1.0);
         let per_second = 1.0 / (STEP_S * self.sent.len() as f64);
         for slot in world.road.participants() {
@@ -138,6 +148,16 @@ impl Air {
         let loads = (0..world.prepared.tiles.len()).map(|tile| self.meter.load(tile));
         self.rows.extend(loads.map(|load| channel.row(load)));
         self.offers.clear();
+    }
+
+    /// What a place sends now, if it is signed, carries the certificate. Beacons have a clock of their own.
+    pub(crate) fn certificate(&mut self, world: &World<'_>, class: Class, sender: Slot) -> bool {
+        let timers = match class {
+            Class::Beacon => return false,
+            Class::Report => &mut self.certificates[0],
+            Class::Broadcast => &mut self.certificates[1],
+        };
+        timers[sender.index()].is_due(world.now())
     }
 
     /// Ends the step.

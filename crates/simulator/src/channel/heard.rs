@@ -6,10 +6,11 @@
 
 use std::collections::VecDeque;
 
+use covey_protocol::messages::ObjectState;
 use covey_radio::LANES;
 
 use crate::ids::{Lane, Slot, Step};
-use crate::world::Stamp;
+use crate::world::{GhostId, Stamp};
 
 /// Beacons heard, of up to sixteen arms side by side: for each sender and beacon interval, the receivers and in which arms
 /// they heard it.
@@ -250,6 +251,12 @@ pub(crate) struct Told {
     messages: VecDeque<(Step, Vec<u64>)>,
     /// Who spoke each of them.
     speakers: VecDeque<Speaker>,
+    /// Of each: it says what it tells; what is told by silence is not received.
+    spoken: VecDeque<bool>,
+    /// What each said of objects in a host's own words, where that matters; by object.
+    said: VecDeque<Vec<(Slot, ObjectState)>>,
+    /// What was told that is not there: message and stamp, the oldest first.
+    ghosts: Vec<(GhostId, u64, Stamp)>,
     /// Buffers to use again.
     spare: Vec<Vec<u64>>,
     /// By object: message and stamp.
@@ -264,6 +271,9 @@ impl Told {
             first: 0,
             messages: VecDeque::new(),
             speakers: VecDeque::new(),
+            spoken: VecDeque::new(),
+            said: VecDeque::new(),
+            ghosts: Vec::new(),
             spare: Vec::new(),
             of: Vec::new(),
         }
@@ -279,10 +289,14 @@ impl Told {
         {
             self.first += 1;
             self.speakers.pop_front();
+            self.spoken.pop_front();
+            self.said.pop_front();
             if let Some((_, bits)) = self.messages.pop_front() {
                 self.spare.push(bits);
             }
         }
+        let first = self.first;
+        self.ghosts.retain(|&(_, message, _)| message >= first);
     }
 
     /// A message of `step` that `receivers` decoded; gives its number for [`tell`](Self::tell).
@@ -295,6 +309,8 @@ impl Told {
         }
         self.messages.push_back((step, bits));
         self.speakers.push_back(Speaker::Gone);
+        self.spoken.push_back(true);
+        self.said.push_back(Vec::new());
         self.first + self.messages.len() as u64 - 1
     }
 
@@ -303,6 +319,78 @@ impl Told {
         if let Some(place) = self.speakers.get_mut((message - self.first) as usize) {
             *place = speaker;
         }
+    }
+
+    /// A message says so of objects.
+    pub(crate) fn say(&mut self, message: u64, mut objects: Vec<(Slot, ObjectState)>) {
+        objects.sort_by_key(|&(object, _)| object);
+        if let Some(place) = self.said.get_mut((message - self.first) as usize) {
+            *place = objects;
+        }
+    }
+
+    /// A message told of something that is not there, as sensed at `stamp`.
+    pub(crate) fn tell_ghost(&mut self, message: u64, ghost: GhostId, stamp: Stamp) {
+        self.ghosts.push((ghost, message, stamp));
+    }
+
+    /// The newest step of which `receiver` was told of something that is not there.
+    pub(crate) fn ghost_at(&self, ghost: GhostId, receiver: Slot) -> Stamp {
+        let told = self.ghosts.iter().filter(|entry| entry.0 == ghost);
+        let heard = told.filter(|&&(_, message, _)| {
+            Receivers(&self.messages[(message - self.first) as usize].1).has(receiver)
+        });
+        heard.map(|&(_, _, stamp)| stamp).max().unwrap_or(0)
+    }
+
+    /// The newest that `receiver` was told of `object`: of which step, by whom, and in which words, where they are a host's own.
+    pub(crate) fn newest(
+        &self,
+        object: Slot,
+        receiver: Slot,
+    ) -> Option<(Stamp, Speaker, Option<&ObjectState>)> {
+        let mut newest: Option<(Stamp, usize)> = None;
+        for &(message, stamp) in self.of.get(object.index())?.iter().rev() {
+            if message < self.first {
+                break;
+            }
+            let at = (message - self.first) as usize;
+            if newest.is_none_or(|(known, _)| stamp > known)
+                && Receivers(&self.messages[at].1).has(receiver)
+            {
+                newest = Some((stamp, at));
+            }
+        }
+        let (stamp, at) = newest?;
+        let said = &self.said[at];
+        let said = said.binary_search_by_key(&object, |&(object, _)| object);
+        let said = said.ok().map(|place| &self.said[at][place].1);
+        Some((stamp, self.speakers[at], said))
+    }
+
+    /// A message tells by not saying anything.
+    pub(crate) fn is_silence(&mut self, message: u64) {
+        if let Some(place) = self.spoken.get_mut((message - self.first) as usize) {
+            *place = false;
+        }
+    }
+
+    /// How many messages since `since` told `receiver` of `object` in so many words.
+    pub(crate) fn times(&self, object: Slot, receiver: Slot, since: Step) -> u32 {
+        let told = self.of.get(object.index()).map_or(&[][..], Vec::as_slice);
+        let mut times = 0;
+        for &(message, _) in told.iter().rev() {
+            if message < self.first {
+                break;
+            }
+            let at = (message - self.first) as usize;
+            let (step, bits) = &self.messages[at];
+            if *step < since {
+                break;
+            }
+            times += u32::from(self.spoken[at] && Receivers(bits).has(receiver));
+        }
+        times
     }
 
     /// Who told `receiver` of `object`, and of which step; the newest message first.
@@ -371,6 +459,9 @@ impl Told {
                 *word &= !(1 << (slot.0 % 64));
             }
         }
+        for said in &mut self.said {
+            said.retain(|&(object, _)| object != slot);
+        }
         for speaker in &mut self.speakers {
             if matches!(*speaker, Speaker::Reporter(by) | Speaker::Host(by) if by == slot) {
                 *speaker = Speaker::Gone;
@@ -383,6 +474,7 @@ impl Told {
         for told in &mut self.of {
             told.iter_mut().for_each(|entry| f(&mut entry.1));
         }
+        self.ghosts.iter_mut().for_each(|entry| f(&mut entry.2));
     }
 }
 
@@ -415,6 +507,13 @@ mod tests {
         assert_eq!(of(&told, 3)[0], (Speaker::Gone, 1));
         told.clear(Slot(70));
         assert_eq!(at(&told, 70), 0);
+        let times = |told: &Told, receiver, since| told.times(object, Slot(receiver), Step(since));
+        assert_eq!(
+            [times(&told, 3, 1), times(&told, 3, 2), times(&told, 4, 0)],
+            [2, 1, 0]
+        );
+        told.is_silence(second);
+        assert_eq!([times(&told, 3, 1), times(&told, 3, 2)], [1, 0]);
         told.begin(Step(22), 100);
         assert_eq!(at(&told, 3), 1);
         told.begin(Step(23), 100);

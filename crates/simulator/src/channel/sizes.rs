@@ -3,7 +3,9 @@
 use covey_its::sizes::{FusedCounts, Model, Sender};
 use covey_protocol::Parameters;
 use covey_protocol::messages::{Broadcast, Report};
+use covey_protocol::security::Security;
 
+use super::timing::Accompanied;
 use crate::readings::SizeModel;
 
 /// Bytes of a beacon without digest: TR 103 562 and the letter's table.
@@ -20,6 +22,7 @@ pub(crate) struct Sizes {
     withdrawn: f64,
     contributor: f64,
     requested: f64,
+    security: Security,
 }
 
 impl Sizes {
@@ -35,11 +38,25 @@ impl Sizes {
             withdrawn: p.withdrawn_bytes,
             contributor: p.contributor_bytes,
             requested: p.requested_bytes,
+            security: p.security,
         }
     }
 
     /// A beacon, and how many bytes of it are there because of a digest of `digest` bytes.
     pub(crate) fn beacon(
+        &self,
+        digest: Option<u32>,
+        beacon: &Accompanied,
+        sender: Sender,
+    ) -> (u32, u32) {
+        let (whole, digest) = self.unsigned_beacon(digest, beacon.due.low_frequency, sender);
+        match beacon.measured {
+            Some(bytes) => (bytes + digest, digest),
+            None => (whole + self.security.bytes(beacon.certificate), digest),
+        }
+    }
+
+    fn unsigned_beacon(
         &self,
         digest: Option<u32>,
         low_frequency: bool,
@@ -62,9 +79,31 @@ impl Sizes {
         }
     }
 
-    /// A report that tells its sender's sensors or does not.
-    pub(crate) fn report(&self, objects: usize, sensor_information: bool, sender: Sender) -> u32 {
+    /// A report that tells its sender's sensors or does not; where it is signed, with the certificate or without.
+    pub(crate) fn report(
+        &self,
+        objects: usize,
+        sensor_information: bool,
+        sender: Sender,
+        certificate: bool,
+    ) -> u32 {
         let sender = sender.telling(sensor_information);
+        self.unsigned_report(objects, sender)
+            + self.envelopes(certificate, |model| model.report_messages(objects, sender))
+    }
+
+    /// What signing adds to something that takes one message, or as many as its encoding says: each is signed, the first with the
+    /// certificate.
+    fn envelopes(&self, certificate: bool, messages: impl FnOnce(&Model) -> usize) -> u32 {
+        if self.security == Security::None {
+            return 0;
+        }
+        let messages = self.encoded.as_ref().map_or(1, messages);
+        let others = u32::try_from(messages.saturating_sub(1)).unwrap_or(u32::MAX);
+        self.security.bytes(certificate) + others.saturating_mul(self.security.bytes(false))
+    }
+
+    fn unsigned_report(&self, objects: usize, sender: Sender) -> u32 {
         match &self.encoded {
             None => {
                 let sensors = self.sensor * sender.sensors() as f64;
@@ -75,13 +114,21 @@ impl Sizes {
     }
 
     /// A contributor's report. The letter's table charges sensor information every time; encoded messages carry it when they do.
-    pub(crate) fn contribution(&self, report: &Report, sender: Sender) -> u32 {
+    pub(crate) fn contribution(&self, report: &Report, sender: Sender, certificate: bool) -> u32 {
         let sensors = report.sensor_information || self.encoded.is_none();
-        self.report(report.objects.len(), sensors, sender)
+        self.report(report.objects.len(), sensors, sender, certificate)
     }
 
-    /// A host's broadcast.
-    pub(crate) fn broadcast(&self, broadcast: &Broadcast) -> u32 {
+    /// A host's broadcast; where it is signed, with the certificate or without.
+    pub(crate) fn broadcast(&self, broadcast: &Broadcast, certificate: bool) -> u32 {
+        let bytes = self.unsigned_broadcast(broadcast);
+        bytes
+            + self.envelopes(certificate, |model| {
+                model.fused_messages(FusedCounts::of(broadcast))
+            })
+    }
+
+    fn unsigned_broadcast(&self, broadcast: &Broadcast) -> u32 {
         match &self.encoded {
             None => whole(
                 self.message
@@ -105,6 +152,7 @@ fn count(bytes: usize) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use covey_protocol::beacons::DueBeacon;
     use covey_protocol::messages::{Confidence, Content, ObjectState, Size};
     use covey_protocol::{AgentId, Duration, Instant, ObjectId, Position, Tile, Velocity};
 
@@ -120,15 +168,65 @@ mod tests {
     #[test]
     fn the_letters_sizes_are_those_of_its_table() {
         let sizes = Sizes::new(SizeModel::Tr103562, &Parameters::default());
-        assert_eq!(sizes.beacon(None, true, CAR), (121, 0));
-        assert_eq!(sizes.beacon(Some(13), false, CAR), (134, 13));
-        assert_eq!(sizes.report(10, true, CAR), 121 + 35 + 350);
+        assert_eq!(beacon(&sizes, None, true), (121, 0));
+        assert_eq!(beacon(&sizes, Some(13), false), (134, 13));
+        assert_eq!(sizes.report(10, true, CAR, true), 121 + 35 + 350);
         let sectors = Sender {
             sectors: 2,
             circles: 0,
             ..CAR
         };
-        assert_eq!(sizes.report(10, true, sectors), 121 + 2 * 35 + 350);
+        assert_eq!(sizes.report(10, true, sectors, true), 121 + 2 * 35 + 350);
+    }
+
+    #[test]
+    fn signing_adds_an_envelope_to_all_but_measured_beacons() {
+        let p = Parameters {
+            security: Security::Signed,
+            ..Parameters::default()
+        };
+        let sizes = Sizes::new(SizeModel::Tr103562, &p);
+        assert_eq!(beacon(&sizes, Some(13), true), (121 + 93 + 13, 13));
+        let with = Accompanied {
+            certificate: true,
+            ..plain(true)
+        };
+        assert_eq!(sizes.beacon(None, &with, CAR), (121 + 232, 0));
+        let measured = Accompanied {
+            measured: Some(455),
+            ..with
+        };
+        assert_eq!(sizes.beacon(Some(13), &measured, CAR), (468, 13));
+        assert_eq!(sizes.report(10, false, CAR, false), 121 + 350 + 93);
+        assert_eq!(sizes.report(10, false, CAR, true), 121 + 350 + 232);
+        assert_eq!(
+            f64::from(sizes.report(10, true, CAR, false)),
+            p.report_bytes(10.0)
+        );
+        // Every message of several is signed.
+        let [unsigned, signed] = [Security::None, Security::Signed].map(|security| {
+            let p = Parameters {
+                security,
+                ..Parameters::default()
+            };
+            Sizes::new(SizeModel::Uper, &p).report(120, true, CAR, true)
+        });
+        assert_eq!(signed - unsigned, 232 + 2 * 93);
+    }
+
+    fn plain(low_frequency: bool) -> Accompanied {
+        Accompanied {
+            due: DueBeacon {
+                low_frequency,
+                previous: None,
+            },
+            measured: None,
+            certificate: false,
+        }
+    }
+
+    fn beacon(sizes: &Sizes, digest: Option<u32>, low_frequency: bool) -> (u32, u32) {
+        sizes.beacon(digest, &plain(low_frequency), CAR)
     }
 
     #[test]
@@ -136,12 +234,12 @@ mod tests {
         let mut p = Parameters::default();
         estimate_encoded(&mut p);
         let sizes = Sizes::new(SizeModel::Uper, &p);
-        let (with, digest) = sizes.beacon(Some(13), false, CAR);
-        assert_eq!(with - digest, sizes.beacon(None, false, CAR).0);
+        let (with, digest) = beacon(&sizes, Some(13), false);
+        assert_eq!(with - digest, beacon(&sizes, None, false).0);
         assert!((13..=20).contains(&digest), "{digest}");
-        assert!(sizes.beacon(None, true, CAR) > sizes.beacon(None, false, CAR));
+        assert!(beacon(&sizes, None, true) > beacon(&sizes, None, false));
         for objects in [1, 10, 40] {
-            let real = f64::from(sizes.report(objects, true, CAR));
+            let real = f64::from(sizes.report(objects, true, CAR, false));
             let estimate = p.report_bytes(objects as f64);
             assert!((real - estimate).abs() < 0.05 * real, "{real} {estimate}");
         }
@@ -187,7 +285,7 @@ mod tests {
                 unchanged_since: Instant::ZERO,
             };
             [SizeModel::Tr103562, SizeModel::Uper]
-                .map(|model| Sizes::new(model, &p).broadcast(&broadcast))
+                .map(|model| Sizes::new(model, &p).broadcast(&broadcast, false))
         };
         let base = broadcast(&[label], &[], &[]);
         let more = |[letter, encoded]: [u32; 2]| [letter - base[0], encoded - base[1]];

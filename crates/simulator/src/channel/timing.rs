@@ -1,14 +1,26 @@
 //! When messages and their containers are due: the protocol's own rules, asked once for all arms.
 
-use covey_protocol::beacons::{BeaconTimer, DueBeacon};
+use covey_draws::{Draws, Purpose};
+use covey_protocol::beacons::{BeaconRule, BeaconTimer, DueBeacon};
+use covey_protocol::security::CertificateTimer;
 use covey_protocol::{AgentId, Duration};
 
-use crate::ids::Slot;
+use crate::ids::{Slot, Step};
 use crate::readings::SenderPhase;
 use crate::world::World;
 
 /// Seconds from one message with sensor information to the next (TS 103 324).
 const SENSOR_INFORMATION_S: f64 = 1.0;
+
+/// What goes with a beacon.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Accompanied {
+    pub(crate) due: DueBeacon,
+    /// Its bytes without a digest, where they are as measured.
+    pub(crate) measured: Option<u32>,
+    /// Where it is signed, it carries the certificate.
+    pub(crate) certificate: bool,
+}
 
 /// Who beacons in a step.
 #[derive(Debug, Clone, Default)]
@@ -16,13 +28,16 @@ pub(crate) struct DueBeacons {
     /// Places, ascending.
     pub(crate) senders: Vec<Slot>,
     /// What goes with their beacons, in the same order.
-    pub(crate) due: Vec<DueBeacon>,
+    pub(crate) due: Vec<Accompanied>,
 }
 
 /// When everyone beacons and reports.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct BeaconClock {
     timers: Vec<BeaconTimer>,
+    certificates: Vec<CertificateTimer>,
+    /// By place: the first step at which its next beacon is due, where intervals are measured ones.
+    next: Vec<Step>,
     /// By place: at which step of a beacon interval it may beacon, of a cycle it reports, and of a senders' interval it checks what
     /// to report where nobody asks.
     beacon_phase: Vec<u32>,
@@ -35,6 +50,8 @@ impl BeaconClock {
     pub(crate) fn begin(&mut self, world: &World<'_>) -> DueBeacons {
         let size = world.road.size();
         self.timers.resize(size, BeaconTimer::default());
+        self.certificates.resize(size, CertificateTimer::default());
+        self.next.resize(size, Step(0));
         self.beacon_phase.resize(size, 0);
         self.report_phase.resize(size, 0);
         self.sender_phase.resize(size, 0);
@@ -42,6 +59,8 @@ impl BeaconClock {
         for &slot in world.road.taken() {
             let agent = world.agent(slot);
             self.timers[slot.index()] = BeaconTimer::default();
+            self.certificates[slot.index()] = CertificateTimer::default();
+            self.next[slot.index()] = first_measured(world, slot);
             self.beacon_phase[slot.index()] = steps(p.beacon_phase(agent));
             self.report_phase[slot.index()] = steps(p.report_phase(agent));
             self.sender_phase[slot.index()] = sender_phase(world, agent);
@@ -50,12 +69,30 @@ impl BeaconClock {
         let mut beacons = DueBeacons::default();
         let now = world.now();
         for &slot in world.road.participants() {
-            if self.beacon_phase[slot.index()] == phase
-                && let Some(beacon) =
-                    self.timers[slot.index()].next(p.beacons, &world.here(slot).state, now)
-            {
+            if self.beacon_phase[slot.index()] != phase {
+                continue;
+            }
+            let state = &world.here(slot).state;
+            let timer = &mut self.timers[slot.index()];
+            let (due, measured) = match p.beacons {
+                BeaconRule::Periodic | BeaconRule::Triggered => {
+                    (timer.next(p.beacons, state, now), None)
+                }
+                BeaconRule::Measured if world.step() < self.next[slot.index()] => (None, None),
+                BeaconRule::Measured => {
+                    let (interval, bytes) = measured(world, slot);
+                    self.next[slot.index()] = world.step().after(interval);
+                    (Some(timer.send(state, now)), Some(bytes))
+                }
+            };
+            if let Some(due) = due {
+                let certificate = &mut self.certificates[slot.index()];
                 beacons.senders.push(slot);
-                beacons.due.push(beacon);
+                beacons.due.push(Accompanied {
+                    due,
+                    measured,
+                    certificate: certificate.is_due(now),
+                });
             }
         }
         beacons
@@ -70,6 +107,27 @@ impl BeaconClock {
     pub(crate) fn checks(&self, world: &World<'_>, slot: Slot) -> bool {
         self.sender_phase[slot.index()] == world.step().0 % world.prepared.timeline.senders
     }
+}
+
+/// A number from 0 to 1 for the beacon of a place in this step.
+fn unit(world: &World<'_>, slot: Slot, class: u8) -> f64 {
+    let step = u64::from(world.step().0);
+    let draws = Draws::new(world.seed, Purpose::MeasuredBeacon, class, step);
+    draws.at(world.road.id(slot), 0).uniform()
+}
+
+/// Steps to the next beacon of a place that beacons now, and the bytes of this one.
+fn measured(world: &World<'_>, slot: Slot) -> (u32, u32) {
+    let measured = world.prepared.scenario.protocol.measured_beacons();
+    let interval = measured.interval(unit(world, slot, 0));
+    (steps(interval), measured.bytes(unit(world, slot, 1)))
+}
+
+/// The step from which a newcomer beacons: somewhere in an interval, so that those who come together do not beacon together.
+fn first_measured(world: &World<'_>, slot: Slot) -> Step {
+    let (interval, _) = measured(world, slot);
+    let passed = f64::from(interval) * unit(world, slot, 2);
+    world.step().after(passed as u32)
 }
 
 fn steps(phase: Duration) -> u32 {

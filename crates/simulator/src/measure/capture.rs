@@ -7,7 +7,8 @@
 //! It has no timing of its own: when containers are due is part of the message, which the size model counts, too.
 //!
 //! Time stamps are those of the simulation, which begins on 2026-01-01 at 00:00 UTC. What was offered to the channel is written, also
-//! where the channel did not carry it. The same run makes the same bytes.
+//! where the channel did not carry it. The same run makes the same bytes. Signatures are not written: where messages are signed, or beacons as large
+//! as measured ones, records can tell the length that was booked ([`Capture::with_carried_lengths`]), the rest of which was not captured.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -25,6 +26,8 @@ use crate::prepared::MapReference;
 
 /// When a run begins: 2026-01-01 00:00:00 UTC, in milliseconds of Unix time.
 const BEGIN_UNIX_MS: i64 = 1_767_225_600_000;
+/// Bytes of an Ethernet header, which the channel does not have.
+const ETHERNET_LEN: usize = 14;
 
 /// Which messages are written; all, unless something is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -97,6 +100,8 @@ pub struct Capture<W> {
     /// The object numbers of those who list objects.
     numberings: BTreeMap<AgentId, Numbering>,
     counts: CaptureCounts,
+    /// Records tell the lengths that the channel carried.
+    carried: bool,
     error: Option<CaptureError>,
 }
 
@@ -122,8 +127,19 @@ impl<W: Write> Capture<W> {
             sensors: BTreeMap::new(),
             numberings: BTreeMap::new(),
             counts: CaptureCounts::default(),
+            carried: false,
             error: None,
         })
+    }
+
+    /// The same, with records that tell how long messages were on the channel, and so that a part was not captured: what signing
+    /// adds, or what a measured beacon has besides.
+    #[must_use]
+    pub fn with_carried_lengths(self) -> Self {
+        Self {
+            carried: true,
+            ..self
+        }
     }
 
     /// The same, of another arm than the first of the run.
@@ -132,8 +148,8 @@ impl<W: Write> Capture<W> {
         Self { arm, ..self }
     }
 
-    /// A message that was sent at `now` from `tile`.
-    pub fn message(&mut self, now: Instant, tile: Option<Tile>, message: &Message) {
+    /// A message that was sent at `now` from `tile` and weighed so many bytes on the channel.
+    pub fn message(&mut self, now: Instant, tile: Option<Tile>, message: &Message, bytes: u32) {
         if self.error.is_some() {
             return;
         }
@@ -143,12 +159,12 @@ impl<W: Write> Capture<W> {
         if !self.filter.lets_pass(now, tile, message.sender()) {
             return;
         }
-        if let Err(error) = self.write(now, message) {
+        if let Err(error) = self.write(now, message, bytes) {
             self.error = Some(error);
         }
     }
 
-    fn write(&mut self, now: Instant, message: &Message) -> Result<(), CaptureError> {
+    fn write(&mut self, now: Instant, message: &Message, carried: u32) -> Result<(), CaptureError> {
         let sender = message.sender();
         let refused = |source| CaptureError::Message {
             station: sender,
@@ -170,7 +186,7 @@ impl<W: Write> Capture<W> {
                 let bytes = cam.encode().map_err(refused)?;
                 let frame = encode_frame(&bytes, PORT_CAM, &source).map_err(refused)?;
                 self.counts.cams += 1;
-                return Ok(self.writer.write(at, &frame)?);
+                return self.write_frames(at, &[frame], carried);
             }
             Message::Report(report) => {
                 let numbering = self.numberings.entry(sender).or_default();
@@ -188,14 +204,35 @@ impl<W: Write> Capture<W> {
         self.counts.objects_left_out += cpms.left_out as u64;
         let speed = (state.speed * 100.0).round();
         let speed = speed.clamp(-16_382.0, 16_382.0) as i16;
+        let mut frames = Vec::with_capacity(cpms.messages.len());
         for cpm in &cpms.messages {
-            let frame = cpm_frame(cpm, speed, station_type).map_err(refused)?;
-            self.writer.write(at, &frame)?;
+            frames.push(cpm_frame(cpm, speed, station_type).map_err(refused)?);
             if cpm.fused.is_some() {
                 self.counts.fused += 1;
             } else {
                 self.counts.reports += 1;
             }
+        }
+        self.write_frames(at, &frames, carried)
+    }
+
+    /// Writes the frames of a message that weighed so much; what they do not hold of it is not captured of the first.
+    fn write_frames(
+        &mut self,
+        at: CaptureTime,
+        frames: &[Vec<u8>],
+        carried: u32,
+    ) -> Result<(), CaptureError> {
+        let link = frames.len() * ETHERNET_LEN;
+        let captured: usize = frames.iter().map(Vec::len).sum();
+        let mut missing = match self.carried {
+            true => (carried as usize + link).saturating_sub(captured),
+            false => 0,
+        };
+        for frame in frames {
+            let length = frame.len() + std::mem::take(&mut missing);
+            let length = u32::try_from(length).unwrap_or(u32::MAX);
+            self.writer.write_of(at, frame, length)?;
         }
         Ok(())
     }
@@ -236,9 +273,16 @@ impl<W: Write> Observer for Capture<W> {
         self.error.is_none()
     }
 
-    fn message(&mut self, arm: usize, now: Instant, tile: Option<Tile>, message: &Message, _: u32) {
+    fn message(
+        &mut self,
+        arm: usize,
+        now: Instant,
+        tile: Option<Tile>,
+        message: &Message,
+        bytes: u32,
+    ) {
         if arm == self.arm {
-            Self::message(self, now, tile, message);
+            Self::message(self, now, tile, message, bytes);
         }
     }
 }
@@ -323,9 +367,9 @@ mod tests {
             let now = Instant::from_millis(100 * step);
             for id in [1, 2] {
                 let tile = Some(Tile::new(id as i32, 0));
-                capture.message(now, tile, &beacon(id, now));
+                capture.message(now, tile, &beacon(id, now), 0);
                 if step % 2 == 0 {
-                    capture.message(now, tile, &report(id, now, 3));
+                    capture.message(now, tile, &report(id, now, 3), 0);
                 }
             }
         }
@@ -384,13 +428,13 @@ mod tests {
     fn the_first_error_is_told_in_the_end_and_large_reports_are_split() {
         let mut split = capture(CaptureFilter::default());
         let now = Instant::from_millis(50);
-        split.message(now, None, &beacon(1, now));
-        split.message(now, None, &report(1, now, 120));
+        split.message(now, None, &beacon(1, now), 0);
+        split.message(now, None, &report(1, now, 120), 0);
         let frames = frames(split);
         assert_eq!(frames.len(), 1 + 3);
         let mut wrong = capture(CaptureFilter::default());
-        wrong.message(now, None, &beacon(1, now));
-        wrong.message(now, None, &beacon(1 << 40, now));
+        wrong.message(now, None, &beacon(1, now), 0);
+        wrong.message(now, None, &beacon(1 << 40, now), 0);
         assert!(!wrong.wants_messages());
         let error = wrong.finish().unwrap_err().to_string();
         assert!(

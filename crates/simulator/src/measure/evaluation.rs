@@ -3,15 +3,13 @@
 use covey_world::paths::RelevantObject;
 use covey_world::sight::{Observed, Sighting};
 
+use super::field::{Around, NearPair, around, near_pairs};
 use super::knowledge::in_time;
+use super::matching::Places;
 use crate::ids::{FrameIndex, Slot};
 use crate::world::{Stamp, World};
 
-/// Environmental awareness looks as far as this, in metres, and this often, in cycles.
-const AWARENESS_M: f64 = 150.0;
-const AWARENESS_EVERY: u32 = 5;
-
-/// A relevant pair that the vehicle's own sensors do not tell of in time.
+/// A relevant pair that the vehicle's own sensors do not tell of in time, or not right.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pair {
     pub(crate) vehicle: Slot,
@@ -37,7 +35,11 @@ pub(crate) struct Evaluation<'a> {
     /// Participants by tile.
     pub(super) participants: Vec<u32>,
     /// Participants whose surroundings are looked at in this cycle, each with everyone around it.
-    pub(super) around: Vec<(Slot, Slot)>,
+    pub(super) around: Vec<Around>,
+    /// Where everybody is, where known states must be right to count.
+    pub(super) places: Option<Places>,
+    /// Pairs that are about to collide.
+    pub(super) near: Vec<NearPair>,
 }
 
 impl<'a> Evaluation<'a> {
@@ -50,7 +52,9 @@ impl<'a> Evaluation<'a> {
             missed_unequipped: 0,
             pairs: Vec::new(),
             participants: vec![0; tiles],
-            around: Vec::new(),
+            places: Places::new(world),
+            around: around(world),
+            near: near_pairs(world),
         };
         for (at, relevant) in world.relevant().iter() {
             let at = FrameIndex(at);
@@ -64,7 +68,12 @@ impl<'a> Evaluation<'a> {
                 continue;
             }
             evaluation.relevant[world.tile(vehicle).index()] += 1;
-            if !seen {
+            let known = seen
+                && evaluation.places.as_ref().is_none_or(|places| {
+                    let deadline_us = relevant.deadline_us;
+                    places.knows(world, None, [vehicle, object], deadline_us)
+                });
+            if !known {
                 evaluation.pairs.push(Pair {
                     vehicle,
                     object,
@@ -75,20 +84,8 @@ impl<'a> Evaluation<'a> {
                 });
             }
         }
-        let cycle = world.cycle();
-        let one_in = u64::from(world.prepared.scenario.evaluation.sample_one_in);
         for &slot in world.road.participants() {
             evaluation.participants[world.tile(slot).index()] += 1;
-            if cycle.is_multiple_of(AWARENESS_EVERY)
-                && (world.agent(slot).mixed() >> 4).is_multiple_of(one_in)
-            {
-                let here = world.here(slot).truth();
-                let near = |&other: &Slot| {
-                    other != slot && world.here(other).truth().distance(here) <= AWARENESS_M
-                };
-                let others = world.road.present().iter().copied().filter(near);
-                evaluation.around.extend(others.map(|other| (slot, other)));
-            }
         }
         evaluation
     }

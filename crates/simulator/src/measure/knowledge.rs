@@ -1,7 +1,9 @@
 //! What an arm's participants know, and how old it is.
 
-use crate::channel::{BeaconHistory, Told};
-use crate::ids::{Lane, Slot};
+use covey_protocol::messages::ObjectState;
+
+use crate::channel::{BeaconHistory, Speaker, Told};
+use crate::ids::{Lane, Slot, Step};
 use crate::world::{Stamp, World};
 
 /// What an arm's participants know.
@@ -28,6 +30,57 @@ impl Knowledge<'_> {
         };
         told.max(itself).max(world.sights.by_any(object))
     }
+
+    /// The newest state that `receiver` was told of `object`, its own sensing apart; none that is older than `oldest`.
+    pub(super) fn state(
+        &self,
+        world: &World<'_>,
+        object: Slot,
+        receiver: Slot,
+        oldest: Stamp,
+    ) -> Option<ObjectState> {
+        if self.oracle && world.road.participates(object) {
+            return Some(world.announced(object, world.step()));
+        }
+        let heard = self.beacons.at(object, receiver, self.lane);
+        let told = self.told.newest(object, receiver);
+        if let Some((stamp, speaker, said)) = told.filter(|&(stamp, ..)| stamp > heard) {
+            if stamp < oldest {
+                return None;
+            }
+            return match (said, speaker) {
+                (Some(said), _) => Some(*said),
+                (None, Speaker::Reporter(by)) => {
+                    Some(world.perceived_at(by, object, world.time.step_of(stamp)))
+                }
+                (None, _) => None,
+            };
+        }
+        (heard >= oldest).then(|| world.announced(object, world.time.step_of(heard)))
+    }
+
+    /// How many messages since `since` told `receiver` of `object`: its own beacons, reports and broadcasts.
+    pub(super) fn times(
+        &self,
+        world: &World<'_>,
+        object: Slot,
+        receiver: Slot,
+        since: Step,
+    ) -> u32 {
+        let since_stamp = world.time.stamp(since);
+        let beacons = self.beacons.each_at(object, receiver, self.lane);
+        let beacons = beacons.filter(|&stamp| stamp >= since_stamp).count();
+        beacons as u32 + self.told.times(object, receiver, since)
+    }
+}
+
+/// The oldest stamp whose age is within the deadline and not forgotten; at least that of the first step there is one of.
+pub(super) fn oldest_in_time(world: &World<'_>, deadline_us: i64) -> Stamp {
+    let steps = (deadline_us / covey_traffic::STEP_US).max(0);
+    let steps = u32::try_from(steps).unwrap_or(u32::MAX);
+    let steps = steps.min(world.prepared.timeline.soft_state);
+    let oldest = Step(world.step().0.saturating_sub(steps));
+    world.time.stamp(oldest).max(1)
 }
 
 /// The age of a stamp is within the deadline, and it is not forgotten.

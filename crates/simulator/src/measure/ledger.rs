@@ -4,7 +4,10 @@ use covey_world::sight::Sighting;
 
 use super::evaluation::{Evaluation, Pair};
 use super::events::Miss;
+use super::field;
+use super::ghosts::believed;
 use super::knowledge::{Knowledge, age_us, in_time};
+use super::matching::Places;
 use crate::channel::{Air, BeaconStatistics};
 use crate::ids::TileNumber;
 use crate::outcome::{Binding, CycleRow, Deficit, Outcome};
@@ -95,7 +98,8 @@ impl Ledger {
                 outcome.channel_occupancy.add(pool.occupancy(slot));
             }
         }
-        self.look_around(world, evaluation, knowledge);
+        field::look_around(world, evaluation, knowledge, outcome);
+        field::count_near(world, evaluation, knowledge, &mut outcome.field);
     }
 
     /// Rows of the newest cycle, and what participants missed in it.
@@ -112,9 +116,17 @@ impl Ledger {
         self.missed.clear();
         self.missed.resize(world.prepared.tiles.len(), 0);
         self.misses.clear();
+        let mut by_provenance = 0;
         for pair in &mut evaluation.pairs {
             let told = knowledge.told(world, pair.object, pair.vehicle);
-            if !in_time(world, told, pair.relevant.deadline_us) {
+            let deadline_us = pair.relevant.deadline_us;
+            let known = in_time(world, told.max(pair.sensed), deadline_us);
+            by_provenance += u64::from(!known);
+            let right = |places: &Places| {
+                let pair = [pair.vehicle, pair.object];
+                places.knows(world, Some(knowledge), pair, deadline_us)
+            };
+            if !evaluation.places.as_ref().map_or(known, right) {
                 self.missed[world.tile(pair.vehicle).index()] += 1;
                 let observed = &evaluation.observed;
                 let hidden = *pair.hidden.get_or_insert_with(|| {
@@ -124,6 +136,8 @@ impl Ledger {
                 self.note(world, pair, told, hidden);
             }
         }
+        self.outcome.missed_by_provenance += by_provenance;
+        self.outcome.field.false_alarms += believed(world, knowledge);
     }
 
     /// Books the loads and misses of all tiles that hold a participant, a row each.
@@ -164,6 +178,8 @@ impl Ledger {
             ] {
                 mean.add_weighted(share(bytes), weight);
             }
+            let taken = busy.min(1.0);
+            outcome.field.taken.add_weighted(taken, weight);
             if let Some(taken) = air.share_of_resources(world, &booked) {
                 outcome.load_resources.add_weighted(taken, weight);
             }
@@ -231,24 +247,6 @@ impl Ledger {
             age_us: age,
             deadline_us: pair.relevant.deadline_us,
         });
-    }
-
-    /// Environmental awareness of the sampled participants.
-    fn look_around(
-        &mut self,
-        world: &World<'_>,
-        evaluation: &Evaluation<'_>,
-        knowledge: &Knowledge<'_>,
-    ) {
-        for &(slot, other) in &evaluation.around {
-            self.outcome.aware[1] += 1;
-            let told = knowledge.told(world, other, slot);
-            let newest = told.max(world.sights.sensed.at(other, slot));
-            if let Some(age) = age_us(world, newest) {
-                self.outcome.aware[0] += 1;
-                self.outcome.age.add(age as f64 * 1e-6);
-            }
-        }
     }
 
     /// The outcome and the rows of cycles.

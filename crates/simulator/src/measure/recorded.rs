@@ -48,7 +48,13 @@ impl Knowledge<'_> {
             } else {
                 Source::Broadcast
             };
-            let missed = !in_time_at(newest);
+            let missed = !evaluation.places.as_ref().map_or_else(
+                || in_time_at(newest),
+                |places| {
+                    let pair = [vehicle, object];
+                    places.knows(world, Some(self), pair, relevant.deadline_us)
+                },
+            );
             let silent =
                 !world.road.participates(object) && !in_time_at(world.sights.by_any(object));
             list.push((

@@ -14,6 +14,7 @@ use covey_world::paths::{
 use covey_world::{GridFrame, Map, Point, Sight, Warnings};
 
 use crate::scenario::{Scenario, ScenarioError};
+use crate::sensing::Gate;
 
 pub use georeference::MapReference;
 pub(crate) use georeference::size_of;
@@ -39,6 +40,8 @@ pub struct Prepared {
     pub(crate) conflicts: Arc<ConflictTable>,
     pub(crate) channel: Channel,
     pub(crate) mean_errors: MeanErrors,
+    /// How near a known state must be to an object to be one of it, where there are errors.
+    pub(crate) gate: Option<Gate>,
     pub(crate) timeline: Timeline,
     pub(crate) tiles: Tiles,
 }
@@ -155,7 +158,7 @@ impl Prepared {
                 matcher: Arc::new(LaneMatcher::new(
                     &predictor,
                     LaneMatchParameters {
-                        max_distance: 3.0 + 2.0 * scenario.errors.position_error_m,
+                        max_distance: 3.0 + 2.0 * scenario.demand.position_error_m,
                         ..LaneMatchParameters::default()
                     },
                 )),
@@ -173,6 +176,7 @@ impl Prepared {
             predictor,
             conflicts,
             mean_errors: MeanErrors::new(&channel),
+            gate: Gate::new(&scenario.errors, &scenario.sensing),
             channel,
             timeline,
         })

@@ -520,9 +520,7 @@ fn side_by_side(parts: &mut [Part], step: &PartStep<'_>) -> f64 {
 fn tell_senses(world: &World<'_>, observer: &mut dyn Observer) {
     let mut objects = Vec::new();
     for &slot in world.road.participants() {
-        objects.clear();
-        let seen = world.sights.seen.of(slot).iter();
-        objects.extend(seen.map(|&object| world.perceived(slot, object)));
+        world.sensed(slot, &mut objects);
         let cells = world.sights.cells.of(slot);
         let senses = Senses {
             state: &world.here(slot).state,

@@ -263,7 +263,7 @@ impl Part {
                     turn.ledger.outcome.digest_bytes.add(f64::from(bytes));
                 }
                 let own = world.road.outfit(world.prepared, sender).sender;
-                let (bytes, digest) = turn.stage.sizes.beacon(digest, due.low_frequency, own);
+                let (bytes, digest) = turn.stage.sizes.beacon(digest, due, own);
                 let class = Class::Beacon;
                 let parcel = Parcel {
                     sender,

@@ -15,13 +15,17 @@ use crate::readings::{Evaluation, Senders, Sensing, SizeModel};
 use crate::stations::Station;
 
 /// Parameters that a run takes from elsewhere in its scenario, and where that is. They are no keys of a scenario.
-pub const TAKEN: [(&str, &str); 3] = [
+pub const TAKEN: [(&str, &str); 4] = [
     (
         "channel.capacity_bytes_per_s",
         "protocol.capacity_bytes_per_s",
     ),
     ("demand.sensor_range_m", "sensing.range_m"),
     ("demand.position_error_m", "errors.position_error_m"),
+    (
+        "demand.velocity_error_m_per_s",
+        "sensing.speed_error_m_per_s",
+    ),
 ];
 
 parameters! {
@@ -95,8 +99,13 @@ impl Scenario {
         settled.classes = settled.classes.settled();
         settled.channel.capacity_bytes_per_s = settled.protocol.capacity_bytes_per_s;
         settled.demand.sensor_range_m = settled.sensing.range_m;
-        // Stations tell how well they know where they are.
-        settled.demand.position_error_m = settled.errors.position_error_m;
+        // Stations tell how well they know where they are, and how well their sensors see.
+        let sensing = &settled.sensing;
+        settled.demand.position_error_m = settled
+            .errors
+            .position_error_m
+            .hypot(sensing.position_deviation_m());
+        settled.demand.velocity_error_m_per_s = sensing.velocity_deviation();
         settled
     }
 
@@ -115,7 +124,8 @@ mod tests {
     fn what_is_taken_from_elsewhere_is_what_stands_there() {
         let scenario = Scenario::parse(
             "x.toml",
-            "map.net = \"a\"\nprotocol.capacity_bytes_per_s = 5e5\nsensing.range_m = 80\nerrors.position_error_m = 2\n",
+            "map.net = \"a\"\nprotocol.capacity_bytes_per_s = 5e5\nsensing.range_m = 80\nerrors.position_error_m = 2\n\
+             sensing.speed_error_m_per_s = 0.5\n",
         )
         .unwrap();
         let readings = scenario.readings();

@@ -63,7 +63,8 @@ impl Stack for Omniscient {
                 let seen = world.sights.seen.of(slot);
                 let objects = objects.iter().copied();
                 let objects: Vec<Slot> = objects.filter(|object| seen.contains(object)).collect();
-                self.reports.send(turn, &thinning, slot, objects, true);
+                let told = (objects, Vec::new());
+                self.reports.send(turn, &thinning, slot, told, true);
             }
         }
     }
@@ -92,7 +93,8 @@ impl Stack for Omniscient {
         turn.air.clear_offers();
         let thinning = Class::Broadcast.thinning(world);
         for (slot, broadcast) in self.commands(world) {
-            let bytes = turn.stage.sizes.broadcast(&broadcast);
+            let certificate = turn.air.certificate(world, Class::Broadcast, slot);
+            let bytes = turn.stage.sizes.broadcast(&broadcast, certificate);
             let parcel = Parcel::broadcast(slot, bytes);
             turn.air.offer(world, &thinning, parcel);
             if turn.observer.wants_messages() {
@@ -133,7 +135,7 @@ impl Omniscient {
         offers: &[Offer],
         misses: &mut [Miss],
     ) {
-        let mut spent = p.message_bytes;
+        let mut spent = p.empty_bytes();
         let mut taken = vec![false; offers.len()];
         let mut reporters: Vec<Slot> = Vec::new();
         loop {

@@ -1,11 +1,11 @@
 //! Reports of arms in which nobody serves as a host: everyone who decodes one learns of its objects.
 
-use covey_protocol::messages::{Message, Report};
+use covey_protocol::messages::{Message, ObjectState, Report};
 
 use super::Turn;
 use crate::channel::{Class, Parcel, Speaker, Ticket};
 use crate::ids::{Slot, Step};
-use crate::world::World;
+use crate::world::{GhostId, World};
 
 /// A report.
 #[derive(Debug)]
@@ -13,6 +13,8 @@ struct SentReport {
     parcel: Parcel,
     ticket: Ticket,
     objects: Vec<Slot>,
+    /// What it tells of besides that is not there.
+    ghosts: Vec<ObjectState>,
     /// When they were sensed.
     sensed: Step,
     sensor_information: bool,
@@ -27,10 +29,11 @@ impl SentReport {
         }
         let sender = self.parcel.sender;
         let perceived = |&object: &Slot| world.perceived(sender, object);
+        let objects = self.objects.iter().map(perceived);
         Message::Report(Report {
             sender: world.agent(sender),
             at: world.now(),
-            objects: self.objects.iter().map(perceived).collect(),
+            objects: objects.chain(self.ghosts.iter().copied()).collect(),
             sensor_information: self.sensor_information,
         })
     }
@@ -72,19 +75,22 @@ impl SentReports {
         turn: &mut Turn<'_>,
         thinning: &covey_draws::Draws,
         sender: Slot,
-        objects: Vec<Slot>,
+        (objects, ghosts): (Vec<Slot>, Vec<ObjectState>),
         sensor_information: bool,
     ) {
         let stage = turn.stage;
         let own = stage.world.road.outfit(stage.world.prepared, sender).sender;
+        let certificate = turn.air.certificate(stage.world, Class::Report, sender);
         let sizes = stage.sizes;
-        let bytes = sizes.report(objects.len(), sensor_information, own);
+        let count = objects.len() + ghosts.len();
+        let bytes = sizes.report(count, sensor_information, own, certificate);
         let parcel = Parcel::report(sender, bytes, self.period);
         let ticket = turn.air.offer(stage.world, thinning, parcel);
         self.sent.push(SentReport {
             parcel,
             ticket,
             objects,
+            ghosts,
             sensed: stage.world.sights.step,
             sensor_information,
             composed: None,
@@ -152,13 +158,21 @@ pub(super) fn is_overdue(world: &World<'_>, step: Step) -> bool {
 /// Receivers of a report learn of its objects.
 fn hear(turn: &mut Turn<'_>, report: &SentReport, receivers: &[Slot]) {
     let world = turn.stage.world;
-    turn.ledger.receptions += (receivers.len() * report.objects.len()) as u64;
+    let objects = report.objects.len() + report.ghosts.len();
+    turn.ledger.receptions += (receivers.len() * objects) as u64;
     let message = turn.told.message(world.step(), receivers.iter().copied());
     let speaker = Speaker::Reporter(report.parcel.sender);
     turn.told.spoken_by(message, speaker);
     let stamp = world.time.stamp(report.sensed);
     for &object in &report.objects {
         turn.told.tell(message, object, stamp);
+    }
+    for ghost in report
+        .ghosts
+        .iter()
+        .filter_map(|state| GhostId::of(state.id))
+    {
+        turn.told.tell_ghost(message, ghost, stamp);
     }
     if turn.observer.wants_deliveries() {
         turn.tell_delivered(&report.message(world), receivers);

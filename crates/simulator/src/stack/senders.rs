@@ -8,14 +8,16 @@
 //! is enough), or the last report of it is within 4 m and 0.5 m/s of its present state. What is left is cut to the 32 that
 //! were longest not reported by anyone.
 
-use covey_protocol::inclusion::{FASTER_M_PER_S, MOVED_M, Motion, TURNED_RAD, turn};
+use covey_protocol::inclusion::{FASTER_M_PER_S, Inclusion, MOVED_M, Motion, TURNED_RAD, turn};
+use covey_protocol::messages::ObjectState;
 
 use super::reports::SentReports;
 use super::{Stack, Turn};
-use crate::channel::{BeaconHistory, Class, Told, sensor_information_is_due};
+use crate::channel::{BeaconHistory, Class, Speaker, Told, sensor_information_is_due};
 use crate::ids::{Lane, Slot, Step};
 use crate::prepared::{Prepared, RING, STEP_S};
-use crate::world::{Matrix, Stamp, World, rebase};
+use crate::sensing::moved;
+use crate::world::{Matrix, Stamp, Time, World, rebase};
 
 const MOST_OBJECTS: usize = 32;
 /// By utility a message has room for 10 objects (506 bytes), and takes none below this utility.
@@ -43,6 +45,10 @@ pub(crate) struct Senders {
     included: Matrix<Stamp>,
     ranked: Vec<(Stamp, Slot)>,
     reports: SentReports,
+    /// Sensors err, so that senders go by what they saw, and have to find out who is who.
+    imperfect: bool,
+    /// What each sender included of late, as it saw it, by place; where sensors err.
+    histories: Vec<Inclusion>,
 }
 
 /// What a sender has heard of others.
@@ -61,8 +67,14 @@ impl Stack for Senders {
     fn begin(&mut self, turn: &mut Turn<'_>) {
         let road = &turn.stage.world.road;
         self.included.grow(road.size());
+        if self.imperfect {
+            self.histories.resize_with(road.size(), Inclusion::default);
+        }
         for &slot in road.left() {
             self.included.clear(slot);
+            if self.imperfect {
+                self.histories[slot.index()] = Inclusion::default();
+            }
         }
     }
 
@@ -80,11 +92,15 @@ impl Stack for Senders {
                 beacons: &turn.beacons.heard,
                 lane: turn.lane,
             };
-            let objects = self.compose(world, slot, others);
+            let told = if self.imperfect {
+                self.compose_imperfect(world, slot, others)
+            } else {
+                (self.compose(world, slot, others), Vec::new())
+            };
             let own = world.road.outfit(world.prepared, slot).sender;
             let sensors = own.sensors() > 0 && sensor_information_is_due(world, slot);
-            if sensors || !objects.is_empty() {
-                reports.send(turn, &thinning, slot, objects, sensors);
+            if sensors || !told.0.is_empty() || !told.1.is_empty() {
+                reports.send(turn, &thinning, slot, told, sensors);
             }
         }
         self.reports = reports;
@@ -115,6 +131,8 @@ impl Senders {
             included: Matrix::default(),
             ranked: Vec::new(),
             reports: SentReports::every(prepared.timeline.senders),
+            imperfect: !prepared.scenario.sensing.is_exact(),
+            histories: Vec::new(),
         }
     }
 
@@ -162,6 +180,64 @@ impl Senders {
         objects
     }
 
+    /// The same where sensors err: of what `sender` sees, by what it saw; and what it sees that is not there.
+    ///
+    /// A sender knows again what it saw before, but what others tell of, or who beacons, it must recognise by place.
+    fn compose_imperfect(
+        &mut self,
+        world: &World<'_>,
+        sender: Slot,
+        others: Others<'_>,
+    ) -> (Vec<Slot>, Vec<ObjectState>) {
+        self.ranked.clear();
+        let now = Time::instant(world.sights.step);
+        let history = &self.histories[sender.index()];
+        let mut states = Vec::new();
+        for &object in world.sights.seen.of(sender) {
+            let state = world.perceived(sender, object);
+            if !history.is_due(now, &state) {
+                continue;
+            }
+            let others_told = match self.rules {
+                SenderRules::Mitigation => {
+                    match told_by_others(world, sender, object, &state, others) {
+                        None => continue,
+                        Some(stamp) => stamp,
+                    }
+                }
+                SenderRules::Generation | SenderRules::Utility => 0,
+            };
+            let last = self.included.at(object, sender);
+            self.ranked.push((last.max(others_told), object));
+            states.push(state);
+        }
+        let ghosts = world.ghosts.seen_by(sender, world.sights.step);
+        let ghosts: Vec<ObjectState> = ghosts.filter(|state| history.is_due(now, state)).collect();
+        match self.rules {
+            SenderRules::Utility => self.keep_most_useful(world, sender, others),
+            SenderRules::Mitigation if self.ranked.len() > MOST_OBJECTS => {
+                self.ranked
+                    .sort_unstable_by_key(|&(stamp, object)| (stamp, world.road.id(object)));
+                self.ranked.truncate(MOST_OBJECTS);
+            }
+            SenderRules::Mitigation | SenderRules::Generation => {}
+        }
+        let stamp = world.time.stamp(world.sights.step);
+        let mut objects = Vec::with_capacity(self.ranked.len());
+        for &(_, object) in &self.ranked {
+            self.included.row_mut(object)[sender.index()] = stamp;
+            objects.push(object);
+        }
+        let numbers: Vec<u64> = objects
+            .iter()
+            .map(|&o| u64::from(world.road.id(o)))
+            .collect();
+        states.retain(|state| numbers.contains(&state.id.0));
+        states.extend_from_slice(&ghosts);
+        self.histories[sender.index()].note(now, &states);
+        (objects, ghosts)
+    }
+
     /// Leaves the objects of the highest utility, as many as fit into a message, and none of little utility.
     ///
     /// The utility is what changed since the object was last included, in units of the generation rules (4 m, 0.5 m/s, 4
@@ -177,10 +253,11 @@ impl Senders {
                 4.0
             } else {
                 let step = world.time.step_of(last);
-                let (now, then) = (
-                    &world.road.moment(object, sensed).state,
-                    &world.road.moment(object, step).state,
-                );
+                let motion = |step| match self.imperfect {
+                    true => Motion::from(&world.perceived_at(sender, object, step)),
+                    false => Motion::from(&world.road.moment(object, step).state),
+                };
+                let (now, then) = (motion(sensed), motion(step));
                 let moved = (now.position.distance(then.position) / MOVED_M).min(1.0);
                 let faster = ((now.speed - then.speed).abs() / FASTER_M_PER_S).min(1.0);
                 let turned = (turn(now.heading, then.heading) / TURNED_RAD).min(1.0);
@@ -201,6 +278,43 @@ impl Senders {
         self.ranked.clear();
         self.ranked.extend(rated.iter().map(|&(_, o)| (0, o)));
     }
+}
+
+/// When somebody else last told of an object that `sender` sees as `own`, as far as it recognises it, 0 for never; none where
+/// mitigation leaves the object out.
+fn told_by_others(
+    world: &World<'_>,
+    sender: Slot,
+    object: Slot,
+    own: &ObjectState,
+    others: Others<'_>,
+) -> Option<Stamp> {
+    let window = (WINDOW_S / STEP_S) as u32;
+    let sensed = world.sights.step;
+    let recent = |stamp: Stamp| stamp > 0 && sensed < world.time.step_of(stamp).after(window);
+    let recognised = |state: &ObjectState| {
+        let seconds = own.sensed_at.since(state.sensed_at).seconds();
+        let heading = own.velocity.y.atan2(own.velocity.x);
+        let there = moved(state, seconds);
+        let gate = world.prepared.gate;
+        gate.is_none_or(|gate| gate.distance(own.position, heading, there).is_some())
+    };
+    let announced = others.beacons.at(object, sender, others.lane);
+    if recent(announced) && recognised(&world.announced(object, world.time.step_of(announced))) {
+        return None;
+    }
+    let Some((stamp, Speaker::Reporter(by), _)) = others.reported.newest(object, sender) else {
+        return Some(0);
+    };
+    if !remembered(world, stamp) {
+        return Some(0);
+    }
+    let told = world.perceived_at(by, object, world.time.step_of(stamp));
+    if !recognised(&told) {
+        return Some(0);
+    }
+    let same = !Motion::from(own).has_moved_since(&Motion::from(&told));
+    (!recent(stamp) && !same).then_some(stamp)
 }
 
 /// Its state at that time is still at hand.

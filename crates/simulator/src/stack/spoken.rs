@@ -40,7 +40,8 @@ impl Spoken {
         let row = &mut self.beacons[world.step().0 as usize % RING];
         row.clear();
         row.resize_with(size, || None);
-        for (&slot, due) in beacons.senders.iter().zip(&beacons.due) {
+        for (&slot, beacon) in beacons.senders.iter().zip(&beacons.due) {
+            let due = beacon.due;
             let digest = CoverageDigest::new(claimed_cells(world, slot)).ok();
             let beacon = Beacon {
                 sender: world.agent(slot),
@@ -121,9 +122,7 @@ impl Spoken {
         let (made, objects) = &mut self.sensed[slot.index()];
         if *made != world.sights.step.0 + 1 {
             *made = world.sights.step.0 + 1;
-            objects.clear();
-            let seen = world.sights.seen.of(slot).iter();
-            objects.extend(seen.map(|&object| world.perceived(slot, object)));
+            world.sensed(slot, objects);
         }
         objects
     }

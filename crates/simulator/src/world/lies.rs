@@ -1,6 +1,6 @@
 //! What vehicles that misbehave tell of themselves, beside what is true.
 
-use covey_protocol::messages::AgentState;
+use covey_protocol::messages::{AgentState, ObjectState};
 use covey_protocol::{Position, Tile};
 
 use super::World;
@@ -30,6 +30,16 @@ impl World<'_> {
                 position: self.told_place(slot, lie, state.position),
                 ..state
             },
+        }
+    }
+
+    /// A vehicle at a step as its beacon tells it, as an object.
+    pub(crate) fn announced(&self, slot: Slot, step: Step) -> ObjectState {
+        let told = self.told(slot, step);
+        ObjectState {
+            position: told.position,
+            velocity: told.velocity(),
+            ..self.object(slot, step)
         }
     }
 

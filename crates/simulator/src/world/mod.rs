@@ -1,6 +1,7 @@
 //! What all arms of a seed share, step by step: who is on the road, who sees what, who can hear whom, what matters to whom. None
 //! of it depends on who transmits.
 
+mod ghosts;
 mod lies;
 mod links;
 mod lists;
@@ -24,6 +25,7 @@ use crate::cpu::thread_cpu_s;
 use crate::ids::{Slot, Step, TileNumber};
 use crate::prepared::Prepared;
 
+pub(crate) use ghosts::{GhostId, Ghosts, RelevantGhost};
 pub(crate) use links::Links;
 pub(crate) use reach::Powers;
 pub(crate) use road::{Moment, Road};
@@ -57,6 +59,7 @@ pub(crate) struct Spent {
 struct Relevance {
     rule: paths::Relevance,
     pairs: RelevantPairs,
+    ghosts: Vec<RelevantGhost>,
 }
 
 /// The world of a seed.
@@ -67,6 +70,7 @@ pub(crate) struct World<'p> {
     pub(crate) time: Time,
     pub(crate) road: Road,
     pub(crate) sights: Sights,
+    pub(crate) ghosts: Ghosts,
     pub(crate) links: Links,
     /// Empty unless slots are simulated.
     pub(crate) powers: Powers,
@@ -87,6 +91,7 @@ impl<'p> World<'p> {
             time: Time::default(),
             road: Road::default(),
             sights: Sights::new(wanted.cells),
+            ghosts: Ghosts::default(),
             links: Links::default(),
             powers: Powers::default(),
             relevance: Relevance {
@@ -97,6 +102,7 @@ impl<'p> World<'p> {
                 )
                 .with_lanes(prepared.carried.matcher.clone()),
                 pairs: RelevantPairs::new(),
+                ghosts: Vec::new(),
             },
             wanted,
             ears: links::Ears::default(),
@@ -144,6 +150,11 @@ impl<'p> World<'p> {
         &self.relevance.pairs
     }
 
+    /// To whom which ghosts would matter in this cycle if they were there.
+    pub(crate) fn relevant_ghosts(&self) -> &[RelevantGhost] {
+        &self.relevance.ghosts
+    }
+
     /// Steps into the cycle.
     pub(crate) fn phase(&self) -> u32 {
         self.time.step.0 % self.prepared.timeline.cycle
@@ -176,18 +187,31 @@ impl<'p> World<'p> {
         self.road.place(self.prepared, self.seed, step);
         self.sights.everyone_looks = everyone_looks;
         self.sights.begin(self.road.size(), self.road.left());
-        if !self.road.left().is_empty() && !self.is_sensing() {
+        // Where sensors take their time, what they saw before is not found anew.
+        let lasting = self.prepared.scenario.sensing.latency_s > 0.0;
+        if !self.road.left().is_empty() && (lasting || !self.is_sensing()) {
             self.forget_left();
         }
+        self.ghosts.forget(self.road.left());
         if self.is_sensing() {
             self.look();
+            self.ghosts.look(self.prepared, self.seed, &self.road, step);
         } else if !self.road.taken().is_empty() {
             self.admit_newcomers();
         }
         if evaluate && self.is_decision() {
             let clock = Clock::now();
-            let Relevance { rule, pairs } = &mut self.relevance;
+            let Relevance {
+                rule,
+                pairs,
+                ghosts,
+            } = &mut self.relevance;
             rule.step(&self.road.frame, pairs);
+            ghosts.clear();
+            if !self.ghosts.all().is_empty() {
+                self.ghosts
+                    .find_relevant(self.prepared, &self.road.frame, step, rule, ghosts);
+            }
             self.spent.paths_s += clock.elapsed().as_secs_f64();
         }
         rebased
@@ -201,10 +225,7 @@ impl<'p> World<'p> {
             gone[slot.index()] = true;
         }
         let stays = |slot: Slot| !gone[slot.index()];
-        self.sights
-            .seen
-            .retain(|observer, &object| stays(observer) && stays(object));
-        self.sights.cells.retain(|observer, _| stays(observer));
+        self.sights.retain(stays);
         self.links
             .retain(|sender, receiver| stays(sender) && stays(receiver));
         self.powers.forget(&gone);
@@ -221,7 +242,7 @@ impl<'p> World<'p> {
 
     /// Sensors look and links are found anew: side by side where there is a thread to spare.
     fn look(&mut self) {
-        let stamp = self.time.stamp(self.time.step);
+        let time = self.time;
         let scene = scene::Scene {
             prepared: self.prepared,
             seed: self.seed,
@@ -233,7 +254,7 @@ impl<'p> World<'p> {
         let powers = &mut self.powers;
         let mut sense = || {
             let clock = Clock::now();
-            sights.look(&scene, stamp);
+            sights.look(&scene, &time);
             clock.elapsed().as_secs_f64()
         };
         let mut link = || {
@@ -290,18 +311,30 @@ impl<'p> World<'p> {
 
     /// An object as somebody sensed it at the newest sensing.
     pub(crate) fn perceived(&self, observer: Slot, object: Slot) -> ObjectState {
-        let step = self.sights.step;
-        let state = self.object(object, step);
-        let errors = &self.prepared.scenario.errors;
-        if errors.are_none() {
+        self.perceived_at(observer, object, self.sights.step)
+    }
+
+    /// An object as somebody sensed it at a step of the last [`RING`](crate::prepared::RING), if it looked.
+    pub(crate) fn perceived_at(&self, observer: Slot, object: Slot, step: Step) -> ObjectState {
+        let mut state = self.object(object, step);
+        let scenario = &self.prepared.scenario;
+        let (errors, sensing) = (&scenario.errors, &scenario.sensing);
+        if errors.are_none() && !sensing.distorts() {
             return state;
         }
         let ids = [self.road.id(observer), self.road.id(object)];
-        let own = self.road.moment(observer, step).error;
-        ObjectState {
-            position: errors.perceived(self.seed, ids, step.0, own, state.position),
-            ..state
-        }
+        let own = self.road.moment(observer, step);
+        state.position = errors.perceived(self.seed, ids, step.0, own.error, state.position);
+        sensing.distort(self.seed, ids, step, own.state.heading, &mut state);
+        state
+    }
+
+    /// All that somebody sensed at the newest sensing, what is not there included.
+    pub(crate) fn sensed(&self, observer: Slot, objects: &mut Vec<ObjectState>) {
+        objects.clear();
+        let seen = self.sights.seen.of(observer).iter();
+        objects.extend(seen.map(|&object| self.perceived(observer, object)));
+        objects.extend(self.ghosts.seen_by(observer, self.sights.step));
     }
 
     /// Bytes that a tile carries in a cycle.

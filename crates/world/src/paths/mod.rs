@@ -55,6 +55,7 @@
 //! ```
 
 pub mod cells;
+pub mod collision;
 pub mod conflict;
 pub mod deadline;
 mod graph;
@@ -64,6 +65,7 @@ pub mod relevance;
 pub mod risk_prior;
 
 pub use cells::{PathReach, RiskCell, own_path_cells};
+pub use collision::time_to_collision;
 pub use conflict::{Conflict, ConflictKind, ConflictTable};
 pub use deadline::{ReactionDeadline, RelativeSpeed};
 pub use lane_match::{LaneMatchParameters, LaneMatcher};

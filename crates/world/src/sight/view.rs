@@ -278,6 +278,24 @@ impl<'s> View<'s> {
         out.sort_unstable();
     }
 
+    /// How much shows of a vehicle, by its index in the frame: the share of its four corners, at half its height, to which the way is
+    /// free. Nothing of who is not there.
+    pub fn shown(&mut self, object: u32) -> f64 {
+        let (Some(slot), Some(target)) = (self.slot, self.observed.slot_of(object)) else {
+            return 0.0;
+        };
+        let vehicles = &self.observed.vehicles;
+        self.prepare(slot, self.range + vehicles.longest_reach(), 0.0);
+        if self.scratch.horizon.enclosed {
+            return 0.0;
+        }
+        let body = &vehicles.boxes[target];
+        let along = body.centre - self.from;
+        let corners = plain::corners(body.axis, body.half).into_iter();
+        let free = corners.filter(|&corner| self.free(along + corner, body.height * 0.5, target));
+        free.count() as f64 / 4.0
+    }
+
     /// The cells of `grid` seen, in scan order: by row (the second number), then column.
     ///
     /// A grid so fine that the range spans a million cells gives none.

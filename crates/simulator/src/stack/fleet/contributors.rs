@@ -109,7 +109,8 @@ impl Contributors {
             if let Some(mut report) = self.compose(profile, turn, slot) {
                 misdate(world, slot, &mut report);
                 let own = world.road.outfit(world.prepared, slot).sender;
-                let bytes = turn.stage.sizes.contribution(&report, own);
+                let certificate = turn.air.certificate(world, Class::Report, slot);
+                let bytes = turn.stage.sizes.contribution(&report, own, certificate);
                 let parcel = Parcel::report(slot, bytes, world.prepared.timeline.cycle);
                 let ticket = turn.air.offer(world, &thinning, parcel);
                 let sensed = world.sights.step;

@@ -1,12 +1,12 @@
 //! What receivers learn of objects from reports and broadcasts.
 
-use covey_protocol::messages::Broadcast;
+use covey_protocol::messages::{Broadcast, ObjectState};
 use covey_protocol::{Instant, ObjectId};
 
-use super::offices::InOffice;
+use super::offices::{InOffice, Listed};
 use crate::channel::{Speaker, Told};
 use crate::ids::{Slot, Step};
-use crate::world::{Stamp, World};
+use crate::world::{GhostId, Stamp, World};
 
 /// Receivers of a report learn of its objects, sensed at `stamp`; so does `reported`, where reports are told apart.
 pub(super) fn hear_report(
@@ -15,14 +15,18 @@ pub(super) fn hear_report(
     reported: Option<&mut Told>,
     reporter: Slot,
     receivers: &[Slot],
-    objects: impl Iterator<Item = Slot> + Clone,
+    objects: &[ObjectState],
     stamp: Stamp,
 ) {
     for told in [Some(told), reported].into_iter().flatten() {
         let message = told.message(world.step(), receivers.iter().copied());
         told.spoken_by(message, Speaker::Reporter(reporter));
-        for object in objects.clone() {
-            told.tell(message, object, stamp);
+        for object in objects {
+            match thing(world, object.id) {
+                Some(Thing::Vehicle(slot)) => told.tell(message, slot, stamp),
+                Some(Thing::Ghost(ghost)) => told.tell_ghost(message, ghost, stamp),
+                None => {}
+            }
         }
     }
 }
@@ -46,26 +50,58 @@ pub(super) fn hear_broadcast(
     if silence_refreshes {
         let unchanged = stamp(broadcast.unchanged_since);
         // Objects last listed together are known to the same receivers.
-        office.listed.sort_unstable_by_key(|&(_, since)| since);
-        for same in office.listed.chunk_by(|a, b| a.1 == b.1) {
-            let unbroken = |receiver: &Slot| office.following[receiver.index()].1 <= same[0].1;
+        office.listed.sort_unstable_by_key(|listed| listed.since);
+        for same in office.listed.chunk_by(|a, b| a.since == b.since) {
+            let unbroken = |receiver: &Slot| office.following[receiver.index()].1 <= same[0].since;
             let followers = receivers.iter().copied().filter(unbroken);
             let message = told.message(world.step(), followers);
             told.spoken_by(message, Speaker::Host(slot));
-            for &(object, _) in same {
-                if let Some(object) = measured(world, office, object) {
-                    told.tell(message, object, unchanged);
-                }
-            }
+            told.is_silence(message);
+            let at = broadcast.unchanged_since;
+            let states = same.iter().map(|listed| ObjectState {
+                sensed_at: at,
+                ..listed.state
+            });
+            tell_all(world, told, office, message, states, |_| unchanged);
         }
     }
     let message = told.message(world.step(), receivers.iter().copied());
     told.spoken_by(message, Speaker::Host(slot));
-    for object in &broadcast.objects {
-        if let Some(slot) = measured(world, office, object.id) {
-            told.tell(message, slot, stamp(object.sensed_at));
+    let states = broadcast.objects.iter().copied();
+    tell_all(world, told, office, message, states, |state| {
+        stamp(state.sensed_at)
+    });
+    let since = broadcast.sequence;
+    let listed = broadcast.objects.iter();
+    office
+        .listed
+        .extend(listed.map(|&state| Listed { state, since }));
+}
+
+/// A message tells of objects as the host holds them; `stamp` says of which step.
+fn tell_all(
+    world: &World<'_>,
+    told: &mut Told,
+    office: &InOffice,
+    message: u64,
+    states: impl Iterator<Item = ObjectState>,
+    stamp: impl Fn(&ObjectState) -> Stamp,
+) {
+    let mut said = Vec::new();
+    for state in states {
+        match measured(world, office, state.id) {
+            Some(Thing::Vehicle(slot)) => {
+                told.tell(message, slot, stamp(&state));
+                if world.prepared.gate.is_some() {
+                    said.push((slot, state));
+                }
+            }
+            Some(Thing::Ghost(ghost)) => told.tell_ghost(message, ghost, stamp(&state)),
+            None => {}
         }
-        office.listed.push((object.id, broadcast.sequence));
+    }
+    if !said.is_empty() {
+        told.say(message, said);
     }
 }
 
@@ -88,13 +124,27 @@ fn unlist(office: &mut InOffice, broadcast: &Broadcast) {
     }
     let mut now_listed: Vec<ObjectId> = broadcast.objects.iter().map(|o| o.id).collect();
     now_listed.sort_unstable();
-    office.listed.retain(|(held, _)| {
+    office.listed.retain(|listed| {
+        let held = &listed.state.id;
         broadcast.withdrawn.binary_search(held).is_err() && now_listed.binary_search(held).is_err()
     });
 }
 
+/// What a number stands for.
+enum Thing {
+    Vehicle(Slot),
+    Ghost(GhostId),
+}
+
+fn thing(world: &World<'_>, object: ObjectId) -> Option<Thing> {
+    match GhostId::of(object) {
+        Some(ghost) => Some(Thing::Ghost(ghost)),
+        None => world.road.slot_of(object).map(Thing::Vehicle),
+    }
+}
+
 /// Whatever the host calls it: what is told is the object that was measured last.
-fn measured(world: &World<'_>, office: &InOffice, object: ObjectId) -> Option<Slot> {
+fn measured(world: &World<'_>, office: &InOffice, object: ObjectId) -> Option<Thing> {
     let source = office.host.source_of(object).unwrap_or(object);
-    world.road.slot_of(source)
+    thing(world, source)
 }

@@ -172,11 +172,12 @@ impl Fleet {
         let lag = world.lag(sent.parcel.sender);
         let stamp = world.time.stamp(sent.sensed.before(lag));
         turn.ledger.receptions += (receivers.len() * report.objects.len()) as u64;
-        let told = report.objects.iter();
-        let told = told.filter_map(|object| world.road.slot_of(object.id));
         let reporter = sent.parcel.sender;
         let record = self.record.as_mut().map(|record| &mut record.reported);
-        listeners::hear_report(world, turn.told, record, reporter, receivers, told, stamp);
+        let objects = &report.objects;
+        listeners::hear_report(
+            world, turn.told, record, reporter, receivers, objects, stamp,
+        );
         self.contributors
             .overhear(world, report.sender, &report.objects, receivers);
         if turn.observer.wants_deliveries() {
@@ -241,7 +242,9 @@ impl Fleet {
                         else {
                             continue;
                         };
-                        let bytes = turn.stage.sizes.broadcast(&broadcast);
+                        let certificate =
+                            turn.air.certificate(world, Class::Broadcast, office.slot);
+                        let bytes = turn.stage.sizes.broadcast(&broadcast, certificate);
                         let parcel = Parcel::broadcast(office.slot, bytes);
                         let ticket = turn.air.offer(world, &thinning, parcel);
                         broadcasts.push(SentBroadcast {

@@ -2,15 +2,24 @@
 
 use covey_protocol::guard::{Rules, Whereabouts};
 use covey_protocol::host::Host;
-use covey_protocol::messages::{Beacon, Broadcast};
+use covey_protocol::messages::{Beacon, Broadcast, ObjectState};
 use covey_protocol::office::{Claim, Claims, Evidence, Neighbourhood, OfficeRule, Standing, Watch};
-use covey_protocol::{AgentId, Input, Instant, ObjectId, Parameters, Position, Profile, Tile};
+use covey_protocol::{AgentId, Input, Instant, Parameters, Position, Profile, Tile};
 
 use super::witness::Show;
 use crate::channel::BeaconHistory;
 use crate::ids::{Lane, Slot, Step, TileNumber};
 use crate::stack::Turn;
 use crate::world::{Time, World};
+
+/// An object as a broadcast listed it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Listed {
+    /// As the host calls it, and holds it.
+    pub(super) state: ObjectState,
+    /// The sequence number of the broadcast.
+    pub(super) since: u32,
+}
 
 /// A host at work.
 pub(super) struct InOffice {
@@ -19,7 +28,7 @@ pub(super) struct InOffice {
     pub(super) host: Host,
     /// Objects that a receiver of all broadcasts holds, as the host calls them, with the sequence number that last listed
     /// them.
-    pub(super) listed: Vec<(ObjectId, u32)>,
+    pub(super) listed: Vec<Listed>,
     /// By receiver: one more than the last sequence number received, and the first of the unbroken run up to it.
     pub(super) following: Vec<(u32, u32)>,
     /// What it said first, where it says that again and again.

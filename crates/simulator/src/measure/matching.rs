@@ -1,0 +1,189 @@
+//! Knowing something means knowing it right: where there are errors, an object is known if a known state is one of it.
+//!
+//! A participant holds one state of each thing it knows: what its own sensors tell in time, else the newest that it was told in time.
+//! Moved to the present, states and objects are matched one to one, the nearest pair first, within a [`Gate`]. An object that is
+//! matched is known, whatever the state was meant to be of. More states never make a known object unknown, so what own sensors alone tell
+//! is found once for all arms.
+
+use covey_protocol::Position;
+use covey_protocol::messages::ObjectState;
+use covey_world::scene::BodyKind;
+
+use super::knowledge::{Knowledge, oldest_in_time};
+use crate::ids::Slot;
+use crate::sensing::{Gate, moved};
+use crate::world::{Stamp, World};
+
+/// Where everybody really is, by squares as wide as a gate reaches.
+#[derive(Debug)]
+pub(crate) struct Places {
+    gate: Gate,
+    /// Row, column and place of everybody who can be known of, ascending.
+    squares: Vec<(i32, i32, Slot)>,
+}
+
+impl Places {
+    /// The places of a step; none where there are no errors.
+    pub(crate) fn new(world: &World<'_>) -> Option<Self> {
+        let gate = world.prepared.gate?;
+        let mut squares = Vec::with_capacity(world.road.present().len());
+        for &slot in world.road.present() {
+            if world.road.vehicle(slot).body.kind != BodyKind::Roadside {
+                let (row, column) = square(gate, world.here(slot).truth());
+                squares.push((row, column, slot));
+            }
+        }
+        squares.sort_unstable();
+        Some(Self { gate, squares })
+    }
+
+    /// Those in the squares around a position, so many to each side.
+    fn around(&self, at: Position, squares: i32) -> impl Iterator<Item = Slot> + '_ {
+        let (row, column) = square(self.gate, at);
+        (row - squares..=row + squares).flat_map(move |row| {
+            let first = (row, column - squares, Slot(0));
+            let begin = self.squares.partition_point(|entry| *entry < first);
+            self.squares[begin..]
+                .iter()
+                .take_while(move |entry| entry.0 == row && entry.1 <= column + squares)
+                .map(|entry| entry.2)
+        })
+    }
+
+    /// How far a state is off somebody; none beyond the gate.
+    fn distance(&self, world: &World<'_>, object: Slot, state: Position) -> Option<f64> {
+        let here = world.here(object);
+        self.gate.distance(here.truth(), here.state.heading, state)
+    }
+
+    /// The one whom a state is nearest to, within the gate, `own` apart.
+    fn nearest(&self, world: &World<'_>, state: Position, own: Slot) -> Option<Slot> {
+        let others = self.around(state, 1).filter(|&object| object != own);
+        others
+            .filter_map(|object| Some((self.distance(world, object, state)?, object)))
+            .min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))
+            .map(|(_, object)| object)
+    }
+
+    /// `receiver` knows `object` right, by its own sensors and by what it was told, if that is given, each in time.
+    pub(crate) fn knows(
+        &self,
+        world: &World<'_>,
+        knowledge: Option<&Knowledge<'_>>,
+        [receiver, object]: [Slot; 2],
+        deadline_us: i64,
+    ) -> bool {
+        let oldest = oldest_in_time(world, deadline_us);
+        let state = |of: Slot| held(world, knowledge, receiver, of, oldest);
+        // Nothing can take a state away from the object that it is nearest to, unless that is known by another.
+        if let Some(state) = state(object)
+            && self.nearest(world, state, receiver) == Some(object)
+        {
+            return true;
+        }
+        if knowledge.is_some_and(|knowledge| knowledge.oracle)
+            && seen_by_anybody(world, object, oldest, |state| {
+                self.nearest(world, state, receiver) == Some(object)
+            })
+        {
+            return true;
+        }
+        // Who could be taken for whom: two gates reach that far.
+        let here = world.here(object).truth();
+        let near = |other: &Slot| {
+            let off = world.here(*other).truth().distance(here);
+            *other != receiver && off <= 2.0 * self.gate.reach_m()
+        };
+        let others: Vec<Slot> = self.around(here, 2).filter(near).collect();
+        let mut pairs = Vec::new();
+        for (number, &of) in others.iter().enumerate() {
+            if let Some(state) = state(of) {
+                for &other in &others {
+                    if let Some(distance) = self.distance(world, other, state) {
+                        pairs.push((distance, number, other));
+                    }
+                }
+            }
+        }
+        is_taken(pairs, object)
+    }
+}
+
+/// Takes the nearest pair of state and object again and again, each once; `wanted` is among the objects that were taken.
+fn is_taken(mut pairs: Vec<(f64, usize, Slot)>, wanted: Slot) -> bool {
+    pairs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+    let mut taken: Vec<(usize, Slot)> = Vec::new();
+    for (_, state, object) in pairs {
+        if taken.iter().all(|one| one.0 != state && one.1 != object) {
+            if object == wanted {
+                return true;
+            }
+            taken.push((state, object));
+        }
+    }
+    false
+}
+
+fn square(gate: Gate, at: Position) -> (i32, i32) {
+    let side = gate.reach_m();
+    ((at.y / side).floor() as i32, (at.x / side).floor() as i32)
+}
+
+/// The state that `receiver` holds of `object`, moved to the present; none that is older than `oldest`.
+fn held(
+    world: &World<'_>,
+    knowledge: Option<&Knowledge<'_>>,
+    receiver: Slot,
+    object: Slot,
+    oldest: Stamp,
+) -> Option<Position> {
+    let sensed = world.sights.sensed.at(object, receiver);
+    let state = if sensed >= oldest {
+        world.perceived_at(receiver, object, world.time.step_of(sensed))
+    } else {
+        knowledge?.state(world, object, receiver, oldest)?
+    };
+    Some(at_present(world, &state))
+}
+
+/// What some participant saw of an object in time, moved to the present, is as it should be.
+fn seen_by_anybody(
+    world: &World<'_>,
+    object: Slot,
+    oldest: Stamp,
+    is_right: impl Fn(Position) -> bool,
+) -> bool {
+    world.road.participants().iter().any(|&observer| {
+        let sensed = world.sights.sensed.at(object, observer);
+        sensed >= oldest && {
+            let step = world.time.step_of(sensed);
+            is_right(at_present(
+                world,
+                &world.perceived_at(observer, object, step),
+            ))
+        }
+    })
+}
+
+fn at_present(world: &World<'_>, state: &ObjectState) -> Position {
+    moved(state, world.now().since(state.sensed_at).seconds())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_pair_is_taken_first_and_each_once() {
+        let [a, b, c] = [0, 1, 2].map(Slot);
+        // One state between two objects is that of the nearer.
+        let pairs = vec![(1.0, 0, a), (1.5, 0, b)];
+        assert!(is_taken(pairs.clone(), a));
+        assert!(!is_taken(pairs, b));
+        // The state of a is nearer to b, whose own is nearer still: then it is left for a.
+        let pairs = vec![(0.5, 1, b), (1.0, 0, b), (2.0, 0, a), (3.0, 1, a)];
+        assert!(is_taken(pairs.clone(), a));
+        assert!(is_taken(pairs.clone(), b));
+        assert!(!is_taken(pairs, c));
+    }
+}

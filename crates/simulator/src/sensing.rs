@@ -1,0 +1,379 @@
+//! What sensors make of what is there: they miss, invent and misplace (docs/sensing.md). All of it is none by default.
+//!
+//! Draws are addressed by seed, by who looks, by what is there and by the step, so that errors do not depend on what arms do, and what
+//! somebody saw some steps ago can be found out again. Drivers' eyes, of vehicles without a radio, make no errors.
+
+use covey_draws::{Draws, Purpose};
+use covey_protocol::messages::ObjectState;
+use covey_protocol::{Position, Velocity};
+
+use crate::errors::Errors;
+use crate::ids::Step;
+use crate::readings::Sensing;
+
+/// Seconds of a step.
+const STEP_S: f64 = covey_traffic::STEP_US as f64 * 1e-6;
+
+/// Across and along the way of an object, in metres: nearer than that, a state is one of it, errors apart.
+const ACROSS_M: f64 = 2.0;
+const ALONG_M: f64 = 3.0;
+/// Errors of so many standard deviations are allowed for besides.
+const DEVIATIONS: f64 = 3.0;
+
+impl Sensing {
+    /// What sensors tell of objects is right: none is displaced, missed or invented.
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        !self.misses() && !self.distorts() && self.ghosts_per_s <= 0.0 && self.latency_s <= 0.0
+    }
+
+    /// Objects in sight are missed.
+    pub(crate) fn misses(&self) -> bool {
+        self.missed > 0.0 || self.missed_far > 0.0 || self.missed_hidden > 0.0
+    }
+
+    /// Objects are seen where they are not, or to go otherwise than they do.
+    pub(crate) fn distorts(&self) -> bool {
+        [
+            self.position_error_m,
+            self.speed_error_m_per_s,
+            self.heading_error_deg,
+            self.position_bias_m,
+            self.speed_bias_m_per_s,
+            self.heading_bias_deg,
+        ]
+        .into_iter()
+        .any(|error| error > 0.0)
+    }
+
+    /// Standard deviation of a sensed position, per axis, in metres.
+    pub(crate) fn position_deviation_m(&self) -> f64 {
+        self.position_error_m.hypot(self.position_bias_m)
+    }
+
+    /// Standard deviation of a sensed velocity, along or across the way, whichever is more at 50 km/h, in m/s.
+    pub(crate) fn velocity_deviation(&self) -> f64 {
+        const SPEED: f64 = 50.0 / 3.6;
+        let along = self.speed_error_m_per_s.hypot(self.speed_bias_m_per_s);
+        let turned = self.heading_error_deg.hypot(self.heading_bias_deg);
+        along.max(SPEED * turned.to_radians())
+    }
+
+    /// The chance that something is missed at a distance, of which a share shows.
+    fn miss_chance(&self, distance_m: f64, range_m: f64, shown: f64) -> f64 {
+        let far = if range_m > 0.0 {
+            (distance_m / range_m).clamp(0.0, 1.0)
+        } else {
+            1.0
+        };
+        self.missed + self.missed_far * far + self.missed_hidden * (1.0 - shown)
+    }
+
+    /// At `step`, `observer` misses `object`, at a distance of its sensors of some range; `shown` tells how much of it shows, where
+    /// that matters.
+    pub(crate) fn is_missed(
+        &self,
+        seed: u64,
+        [observer, object]: [u32; 2],
+        step: Step,
+        [distance_m, range_m]: [f64; 2],
+        shown: impl FnOnce() -> f64,
+    ) -> bool {
+        let shown = if self.missed_hidden > 0.0 {
+            shown()
+        } else {
+            1.0
+        };
+        let chance = self.miss_chance(distance_m, range_m, shown);
+        // Spells of a pair begin at a time of its own.
+        let spell = (self.missed_for_s / STEP_S).round().max(1.0) as u64;
+        let first = Draws::new(seed, Purpose::Missed, 1, 0).at(observer, object);
+        let number = (u64::from(step.0) + first.bits() % spell) / spell;
+        let draws = Draws::new(seed, Purpose::Missed, 0, number);
+        draws.at(observer, object).uniform() < chance
+    }
+
+    /// What `observer`, that goes along `heading`, makes of `state` at `step`; `object` is the number of the object.
+    pub(crate) fn distort(
+        &self,
+        seed: u64,
+        [observer, object]: [u32; 2],
+        step: Step,
+        heading: f64,
+        state: &mut ObjectState,
+    ) {
+        if !self.distorts() {
+            return;
+        }
+        let drawn = |class: u8, error: f64, bias: f64| {
+            let mut sum = 0.0;
+            if error > 0.0 {
+                let draws = Draws::new(seed, Purpose::Sensed, class, u64::from(step.0));
+                sum += error * draws.at(observer, object).normal();
+            }
+            let always = if bias > 0.0 {
+                bias * Draws::new(seed, Purpose::SensorBias, class, 0)
+                    .at(observer, 0)
+                    .normal()
+            } else {
+                0.0
+            };
+            [sum, always]
+        };
+        let [x, along] = drawn(0, self.position_error_m, self.position_bias_m);
+        let [y, across] = drawn(1, self.position_error_m, self.position_bias_m);
+        let (sin, cos) = heading.sin_cos();
+        state.position = Position::new(
+            state.position.x + x + along * cos - across * sin,
+            state.position.y + y + along * sin + across * cos,
+        );
+        let faster: f64 = drawn(2, self.speed_error_m_per_s, self.speed_bias_m_per_s)
+            .into_iter()
+            .sum();
+        let turned: f64 = drawn(3, self.heading_error_deg, self.heading_bias_deg)
+            .into_iter()
+            .sum();
+        let Velocity { x, y } = state.velocity;
+        let speed = x.hypot(y);
+        // What stands still has no direction but that of the one who looks.
+        let (dx, dy) = if speed > 1e-6 {
+            (x / speed, y / speed)
+        } else {
+            (cos, sin)
+        };
+        let (sin, cos) = turned.to_radians().sin_cos();
+        let speed = speed + faster;
+        state.velocity =
+            Velocity::new(speed * (dx * cos - dy * sin), speed * (dx * sin + dy * cos));
+    }
+}
+
+/// How near a known state, moved to the present, must be to an object to be one of it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Gate {
+    across_m: f64,
+    along_m: f64,
+}
+
+impl Gate {
+    /// The gate under the errors in force; none where there are none, and every state is one of the object that it came from.
+    pub(crate) fn new(errors: &Errors, sensing: &Sensing) -> Option<Self> {
+        if errors.are_none() && sensing.is_exact() {
+            return None;
+        }
+        let deviation = errors
+            .position_error_m
+            .hypot(errors.object_error_m)
+            .hypot(sensing.position_deviation_m());
+        Some(Self {
+            across_m: ACROSS_M + DEVIATIONS * deviation,
+            along_m: ALONG_M + DEVIATIONS * deviation,
+        })
+    }
+
+    /// Nothing farther off is within the gate of anything.
+    pub(crate) fn reach_m(self) -> f64 {
+        self.across_m.hypot(self.along_m)
+    }
+
+    /// How far a state is off an object that goes along `heading`; none beyond the gate.
+    pub(crate) fn distance(self, object: Position, heading: f64, state: Position) -> Option<f64> {
+        let off = [state.x - object.x, state.y - object.y];
+        let (sin, cos) = heading.sin_cos();
+        let along = off[0] * cos + off[1] * sin;
+        let across = off[1] * cos - off[0] * sin;
+        let within = along.abs() <= self.along_m && across.abs() <= self.across_m;
+        within.then(|| off[0].hypot(off[1]))
+    }
+}
+
+/// Where something is after some seconds that goes on as it went.
+pub(crate) fn moved(state: &ObjectState, seconds: f64) -> Position {
+    Position::new(
+        state.position.x + seconds * state.velocity.x,
+        state.position.y + seconds * state.velocity.y,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use covey_protocol::messages::Confidence;
+    use covey_protocol::{Instant, ObjectId};
+
+    use super::*;
+
+    fn object(x: f64, speed: f64) -> ObjectState {
+        ObjectState {
+            id: ObjectId(9),
+            position: Position::new(x, 0.0),
+            velocity: Velocity::new(0.0, speed),
+            size: Default::default(),
+            sensed_at: Instant::ZERO,
+            confidence: Confidence::FULL,
+        }
+    }
+
+    /// The share of looks at a distance, of which a share shows, that miss; 200 pairs over 200 looks each.
+    fn missed(sensing: &Sensing, distance: f64, shown: f64) -> f64 {
+        let misses = (0..200).flat_map(|pair| (0..200).map(move |look| (pair, look)));
+        let misses = misses.filter(|&(pair, look)| {
+            sensing.is_missed(3, [pair, 7], Step(2 * look), [distance, 150.0], || shown)
+        });
+        misses.count() as f64 / 40_000.0
+    }
+
+    #[test]
+    fn as_many_are_missed_as_should_be() {
+        let some = Sensing {
+            missed: 0.05,
+            ..Sensing::default()
+        };
+        assert!((missed(&some, 0.0, 0.0) - 0.05).abs() < 0.005);
+        assert!((missed(&some, 150.0, 1.0) - 0.05).abs() < 0.005);
+        let far = Sensing {
+            missed_far: 0.4,
+            ..some
+        };
+        for (distance, expected) in [(0.0, 0.05), (75.0, 0.25), (150.0, 0.45)] {
+            let share = missed(&far, distance, 1.0);
+            assert!((share - expected).abs() < 0.01, "{distance}: {share}");
+        }
+        let hidden = Sensing {
+            missed_hidden: 0.6,
+            ..some
+        };
+        for (shown, expected) in [(1.0, 0.05), (0.5, 0.35), (0.0, 0.65)] {
+            let share = missed(&hidden, 0.0, shown);
+            assert!((share - expected).abs() < 0.01, "{shown}: {share}");
+        }
+        assert_eq!(missed(&Sensing::default(), 150.0, 0.0), 0.0);
+        assert!(Sensing::default().is_exact());
+    }
+
+    #[test]
+    fn misses_last_as_long_as_they_should() {
+        let correlation = |missed_for_s: f64| {
+            let sensing = Sensing {
+                missed: 0.2,
+                missed_for_s,
+                ..Sensing::default()
+            };
+            let is = |pair, step| {
+                let at = [0.0, 150.0];
+                let missed = sensing.is_missed(3, [pair, 7], Step(step), at, || 1.0);
+                f64::from(u8::from(missed)) - 0.2
+            };
+            // A look and the one half a second later, of 4,000 pairs.
+            let products = (0..4_000).map(|pair| is(pair, 40) * is(pair, 50));
+            products.sum::<f64>() / 4_000.0 / 0.16
+        };
+        assert!(correlation(0.0).abs() < 0.06);
+        // Half of the spells of a second last for half a second more.
+        assert!((correlation(1.0) - 0.5).abs() < 0.08);
+        let whole = Sensing {
+            missed: 0.2,
+            missed_for_s: 1.0,
+            ..Sensing::default()
+        };
+        assert!((missed(&whole, 0.0, 1.0) - 0.2).abs() < 0.02);
+    }
+
+    /// What observers make of an object at 10 m/s: errors of x, y, speed and heading, by observer and look.
+    fn errors(sensing: &Sensing, observers: u32, looks: u32) -> Vec<Vec<[f64; 4]>> {
+        let see = |observer, look| {
+            let mut state = object(50.0, 10.0);
+            sensing.distort(3, [observer, 9], Step(look), 0.0, &mut state);
+            let Velocity { x, y } = state.velocity;
+            let turned = (-x).atan2(y).to_degrees();
+            [
+                state.position.x - 50.0,
+                state.position.y,
+                x.hypot(y) - 10.0,
+                turned,
+            ]
+        };
+        let of = |observer| (0..looks).map(|look| see(observer, look)).collect();
+        (0..observers).map(of).collect()
+    }
+
+    #[test]
+    fn independent_errors_have_their_spread_and_no_memory() {
+        let sensing = Sensing {
+            position_error_m: 1.0,
+            speed_error_m_per_s: 0.5,
+            heading_error_deg: 3.0,
+            ..Sensing::default()
+        };
+        let all = errors(&sensing, 100, 100);
+        for (quantity, spread) in [1.0, 1.0, 0.5, 3.0].into_iter().enumerate() {
+            let values = || all.iter().flatten().map(|e| e[quantity]);
+            let mean = values().sum::<f64>() / 1e4;
+            let deviation = (values().map(|x| x * x).sum::<f64>() / 1e4).sqrt();
+            assert!(mean.abs() < 0.05 * spread, "{quantity}: {mean}");
+            assert!(
+                (deviation / spread - 1.0).abs() < 0.03,
+                "{quantity}: {deviation}"
+            );
+            let next = all.iter().flat_map(|of| of.windows(2));
+            let products = next.map(|two| two[0][quantity] * two[1][quantity]);
+            let correlation = products.sum::<f64>() / 9_900.0 / (spread * spread);
+            assert!(correlation.abs() < 0.05, "{quantity}: {correlation}");
+        }
+    }
+
+    #[test]
+    fn a_sensors_own_errors_stay_and_differ_from_those_of_others() {
+        let sensing = Sensing {
+            position_bias_m: 1.0,
+            speed_bias_m_per_s: 0.5,
+            heading_bias_deg: 3.0,
+            ..Sensing::default()
+        };
+        let all = errors(&sensing, 2_000, 3);
+        for (quantity, spread) in [1.0, 1.0, 0.5, 3.0].into_iter().enumerate() {
+            for of in &all {
+                assert!((of[0][quantity] - of[2][quantity]).abs() < 1e-9);
+            }
+            let squares = all.iter().map(|of| of[0][quantity] * of[0][quantity]);
+            let deviation = (squares.sum::<f64>() / 2_000.0).sqrt();
+            assert!(
+                (deviation / spread - 1.0).abs() < 0.06,
+                "{quantity}: {deviation}"
+            );
+        }
+        // It turns with the vehicle that carries the sensor.
+        let mut ahead = object(0.0, 0.0);
+        let mut aside = object(0.0, 0.0);
+        sensing.distort(3, [5, 9], Step(1), 0.0, &mut ahead);
+        let quarter = std::f64::consts::FRAC_PI_2;
+        sensing.distort(3, [5, 9], Step(1), quarter, &mut aside);
+        assert!((ahead.position.x - aside.position.y).abs() < 1e-9);
+        assert!((ahead.position.y + aside.position.x).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_gate_is_as_wide_as_errors_make_it() {
+        let none = Gate::new(&Errors::default(), &Sensing::default());
+        assert_eq!(none, None);
+        let errors = Errors {
+            position_error_m: 0.3,
+            object_error_m: 0.4,
+            ..Errors::default()
+        };
+        let sensing = Sensing {
+            position_error_m: 1.2,
+            ..Sensing::default()
+        };
+        // Together 1.3 m.
+        let gate = Gate::new(&errors, &sensing).unwrap();
+        assert!((gate.across_m - 5.9).abs() < 1e-9, "{gate:?}");
+        assert!((gate.along_m - 6.9).abs() < 1e-9, "{gate:?}");
+        let here = Position::new(10.0, 20.0);
+        let north = std::f64::consts::FRAC_PI_2;
+        let off = |x, y| gate.distance(here, north, Position::new(10.0 + x, 20.0 + y));
+        assert!(off(0.0, 6.8).is_some_and(|m| (m - 6.8).abs() < 1e-9));
+        assert_eq!(off(0.0, 7.0), None);
+        assert_eq!(off(6.0, 0.0), None);
+        assert!(off(5.8, 6.8).is_some());
+    }
+}
