@@ -121,7 +121,7 @@ pub(crate) fn age_quantile(ages: &[u64], share: f64) -> Option<f64> {
         sum += count;
         sum >= rank
     })?;
-    Some(at as f64 * covey_traffic::STEP_US as f64 * 1e-6)
+    Some(at as f64 * covey_traffic::STEP_US as f64 / 1e6)
 }
 
 /// Distances over which delivery of beacons is told.
