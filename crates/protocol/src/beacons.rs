@@ -218,16 +218,16 @@ mod tests {
 
     #[test]
     fn the_interval_of_a_change_holds_for_three_more() {
-        // Every 100 ms: 8 m/s for 3 s, then standing. More than 4 m every 0.6 s; once it stands, three beacons 0.6 s
+        // Every 100 ms: 10 m/s for 3 s, then standing. More than 4 m every 0.5 s; once it stands, three beacons 0.5 s
         // after each other, then one a second.
         let mut timer = BeaconTimer::default();
         let sent = |k: &i64| {
-            let state = at(0.8 * (*k).min(30) as f64, 0.0, 8.0);
+            let state = at((*k).min(30) as f64, 0.0, 10.0);
             let now = Instant::from_millis(100 * k);
             timer.next(BeaconRule::Triggered, &state, now).is_some()
         };
         let sent: std::vec::Vec<i64> = (0..80).filter(sent).collect();
-        assert_eq!(sent, [0, 6, 12, 18, 24, 30, 36, 42, 48, 58, 68, 78]);
+        assert_eq!(sent, [0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 55, 65, 75]);
     }
 
     #[test]

@@ -132,8 +132,7 @@ fn without_errors_all_that_comes_in_time_is_known() {
 }
 
 #[test]
-fn large_errors_make_known_objects_unknown_and_ghosts_alarm() {
-    // Always two metres off, and believed to be exact: the gate knows the spread, so what is off by more than 3 standard deviations is rare.
+fn errors_within_the_gate_cost_little_and_ghosts_alarm() {
     let outcome = outcomes(|s| {
         s.sensing.position_error_m = 1.0;
         s.sensing.speed_error_m_per_s = 0.5;
@@ -142,8 +141,10 @@ fn large_errors_make_known_objects_unknown_and_ghosts_alarm() {
         s.sensing.ghosts_per_s = 1.0;
     });
     for arm in &outcome.arms {
-        let missed = arm.deficit.missed;
-        assert!(missed >= arm.missed_by_provenance, "{}", arm.arm);
+        // The gate allows for three standard deviations; a state may also be taken for that of another object.
+        let (missed, relevant) = (arm.deficit.missed, arm.deficit.relevant);
+        let apart = missed.abs_diff(arm.missed_by_provenance);
+        assert!(apart * 50 <= relevant, "{}: {apart}", arm.arm);
         assert!(arm.field.false_alarms > 0, "{}", arm.arm);
     }
     let arm = |name: &str| outcome.arms.iter().find(|arm| arm.arm == name).unwrap();
