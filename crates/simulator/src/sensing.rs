@@ -27,6 +27,11 @@ impl Sensing {
         !self.misses() && !self.distorts() && self.ghosts_per_s <= 0.0 && self.latency_s <= 0.0
     }
 
+    /// Steps from a look until what it saw may be at hand.
+    pub(crate) fn latency_steps(&self) -> u32 {
+        (self.latency_s / STEP_S - 1e-6).ceil().max(0.0) as u32
+    }
+
     /// Objects in sight are missed.
     pub(crate) fn misses(&self) -> bool {
         self.missed > 0.0 || self.missed_far > 0.0 || self.missed_hidden > 0.0

@@ -123,8 +123,7 @@ impl Ghosts {
             return;
         }
         let timeline = &prepared.timeline;
-        let latency = (sensing.latency_s / STEP_S).ceil() as u32;
-        let remembered = timeline.soft_state + latency + timeline.beacon;
+        let remembered = timeline.soft_state + sensing.latency_steps() + timeline.beacon;
         self.all
             .retain(|ghost| ghost.until.after(remembered) > step);
         let chance = sensing.ghosts_per_s * f64::from(timeline.beacon) * STEP_S;

@@ -9,7 +9,6 @@ use super::lists::Lists;
 use super::scene::Scene;
 use super::stamps::{Matrix, Stamp, Time, rebase};
 use crate::ids::{FrameIndex, Slot, Step};
-use crate::prepared::STEP_S;
 
 /// What everybody saw at the newest sensing, and when it last saw what.
 #[derive(Debug, Default)]
@@ -85,8 +84,8 @@ impl Sights {
 
     /// Everyone looks around, and what is at hand by now is taken for the newest.
     pub(super) fn look(&mut self, scene: &Scene<'_>, time: &Time) {
-        let latency_s = scene.prepared.scenario.sensing.latency_s;
-        if latency_s <= 0.0 {
+        let sensing = &scene.prepared.scenario.sensing;
+        if sensing.latency_s <= 0.0 {
             self.look_now(scene, Some(time.stamp(scene.step)));
             return;
         }
@@ -102,7 +101,7 @@ impl Sights {
             seen: std::mem::take(&mut self.seen),
             cells: std::mem::take(&mut self.cells),
         });
-        let latency = (latency_s / STEP_S).ceil() as u32;
+        let latency = sensing.latency_steps();
         while let Some(look) = self.pending.front()
             && look.step.after(latency) <= scene.step
             && let Some(look) = self.pending.pop_front()
