@@ -18,6 +18,7 @@
 
 pub mod bundled;
 pub mod cost;
+mod field;
 pub mod files;
 pub mod finish;
 pub mod folder;

@@ -3,13 +3,13 @@
 use std::io;
 use std::path::Path;
 
+use crate::field::DELIVERY_RANGES;
 use crate::names::{DEMAND, ORACLE, strategy_of};
 use crate::plan::{BASELINE, VARIANT};
 use crate::report::figures::with_interval;
 use crate::report::{Finding, Verdict};
 use crate::stats::{self, Estimate, FEWEST_SEEDS, Share};
 use crate::summary::{Difference, PairedSummary};
-use crate::tables::rows::DELIVERY_RANGES;
 use crate::tables::typed::{self, Cell};
 use crate::text_table::TextTable;
 

@@ -9,13 +9,13 @@ use super::{
     NearConflicts, PairedSummary, PerSeed, ReceptionSummary, SCHEMA, ScenarioSummary, Setting,
     Summary, TimingSummary, WINDOWS,
 };
+use crate::field::{DELIVERY_RANGES, DeliveryRange, age_quantile, busy_ratio};
 use crate::letter::{self, Quantity};
 use crate::names::{
     ArmName, CPM_RMR, DEMAND, LADDER, PROPOSED, RIVALS, allowance_of, at, strategy_of,
 };
 use crate::stats::{self, Estimate, Share};
 use crate::store::SeedResult;
-use crate::tables::rows::{DELIVERY_RANGES, DeliveryRange, age_quantile, busy_ratio};
 
 /// The name of traffic that is one recording, whatever the seed.
 const RECORDED: &str = "fcd";

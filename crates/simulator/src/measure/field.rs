@@ -5,7 +5,6 @@
 
 use covey_world::paths::time_to_collision;
 
-use super::evaluation::Evaluation;
 use super::knowledge::{Knowledge, in_time};
 use crate::ids::{FrameIndex, Slot, Step};
 use crate::outcome::{AWARENESS_M, FieldMetrics, Outcome};
@@ -60,7 +59,7 @@ pub(super) fn around(world: &World<'_>) -> Vec<Around> {
 /// What the sampled participants of an arm know of those around them.
 pub(super) fn look_around(
     world: &World<'_>,
-    evaluation: &Evaluation<'_>,
+    around: &[Around],
     knowledge: &Knowledge<'_>,
     outcome: &mut Outcome,
 ) {
@@ -70,7 +69,7 @@ pub(super) fn look_around(
         slot,
         other,
         distance_m,
-    } in &evaluation.around
+    } in around
     {
         let told = knowledge.told(world, other, slot);
         let newest = told.max(world.sights.sensed.at(other, slot));
@@ -134,7 +133,7 @@ pub(super) fn near_pairs(world: &World<'_>) -> Vec<NearPair> {
 /// Counts the pairs about to collide of which one does not know of the other in time.
 pub(super) fn count_near(
     world: &World<'_>,
-    evaluation: &Evaluation<'_>,
+    near: &[NearPair],
     knowledge: &Knowledge<'_>,
     counts: &mut FieldMetrics,
 ) {
@@ -142,7 +141,7 @@ pub(super) fn count_near(
         one,
         other,
         deadline_us,
-    } in &evaluation.near
+    } in near
     {
         let unaware = |vehicle: Slot, object: Slot| {
             let sensed = world.sights.sensed.at(object, vehicle);

@@ -98,8 +98,8 @@ impl Ledger {
                 outcome.channel_occupancy.add(pool.occupancy(slot));
             }
         }
-        field::look_around(world, evaluation, knowledge, outcome);
-        field::count_near(world, evaluation, knowledge, &mut outcome.field);
+        field::look_around(world, &evaluation.around, knowledge, outcome);
+        field::count_near(world, &evaluation.near, knowledge, &mut outcome.field);
     }
 
     /// Rows of the newest cycle, and what participants missed in it.
