@@ -213,3 +213,15 @@ fn reservable(ms: u64) -> u16 {
         _ => 0,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_announced_is_not_reserved() {
+        // Beacons every 100 ms, reports and broadcasts every cycle of 200 ms; nothing can say 150 ms or more than a second.
+        let announced = [20, 50, 100, 200, 1_000, 0, 10, 150, 1_100].map(reservable);
+        assert_eq!(announced, [20, 50, 100, 200, 1_000, 0, 0, 0, 0]);
+    }
+}
