@@ -429,6 +429,7 @@ fn the_example_plans_are_sound() {
         ("closest-hosted", 7),
         ("sidelink", 3),
         ("sidelink-uper", 3),
+        ("sidelink-causes", 12),
     ] {
         let plan = format!("{}/../../examples/{name}.toml", env!("CARGO_MANIFEST_DIR"));
         let dry = covey(&["sweep", &plan, "--dry-run", "--out", &out], "");
