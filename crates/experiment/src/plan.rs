@@ -658,7 +658,7 @@ mod tests {
             let plan = Plan::parse("p.toml", &text, &Arms::builtin()).unwrap();
             let worlds = plan.worlds(&base()).unwrap();
             let last = worlds.last().unwrap();
-            serde_json::to_value(&last.scenario.channel.collision).unwrap()
+            serde_json::to_value(last.scenario.channel.collision).unwrap()
         };
         let table = "{ coefficient = 0.21, exponent = 1.93 }";
         let set = law(&format!("set.\"channel.collision\" = {table}"));

@@ -7,8 +7,9 @@
 //! - A tile without incumbent goes to the agent nearest its centre, by beacons heard within the soft-state time, the lower id
 //!   on a tie. Who has not listened for that long does not stand.
 //! - Should the nearest not take office (it may be a vehicle that beacons but knows nothing of all this), the next nearest
-//!   does after another soft-state time, and so on: a tile with a willing participant always gets a host. A host that says nothing for a
-//!   soft-state time in which every one of its beacons is heard has fallen silent, and is passed over at once.
+//!   does after another soft-state time, and so on: a tile with a willing participant always gets a host. Where
+//!   [`crate::parameters::Guard::silent_share`] is not above 1, a host that says nothing for a soft-state time in which that share of
+//!   its beacons is heard has fallen silent, and is passed over at once.
 //! - A host that leaves its tile leaves office. The next one starts from the digests it has heard, and goes on from price and
 //!   epoch if it heard them within the soft-state time.
 //! - Where [`Handover`] says so, a host far from the centre gives way to one much nearer.
@@ -686,7 +687,9 @@ mod tests {
 
     #[test]
     fn a_host_that_is_heard_to_beacon_and_says_nothing_is_passed_over_at_once() {
-        let rule = rule(None);
+        let mut parameters = Parameters::default();
+        parameters.guard.silent_share = 1.0;
+        let rule = OfficeRule::new(&parameters);
         // What the next nearest does, so long after the last word of host 9, so many of whose beacons it heard in the last second.
         let next = |silent_ms: i64, beacons: i64| {
             let mut notes = heard(&[]);

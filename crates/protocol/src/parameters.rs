@@ -191,8 +191,8 @@ parameters! {
         wary_s: f64 = 60.0, unit "s", range at_least(0.0), source "design";
         /// A host of which at least this share of the beacons of a soft-state time was heard, and no broadcast, has fallen silent and is
         /// passed over at once; of one that is heard worse, broadcasts may be lost. Above 1: everybody is waited for.
-        silent_share: f64 = 1.0, unit "share", range above(0.0).at_most(2.0),
-            source "design: the link is not to blame then";
+        silent_share: f64 = 2.0, unit "share", range above(0.0).at_most(2.0),
+            source "design: off, since a host of a cooperative run may be heard to beacon while its broadcasts are lost";
         /// A new host begins with a price of at most this: an idle channel brings it to nothing within 45 s.
         price: f64 = 64.0, unit "price", range at_least(0.0), source "design: above all prices of cooperative runs";
         /// One word of a host holds for so long at most, whatever lease it tells.

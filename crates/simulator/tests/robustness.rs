@@ -7,7 +7,7 @@ mod support;
 
 use covey_protocol::beacons::BeaconRule;
 use covey_protocol::messages::Message;
-use covey_protocol::parameters::ReportContent;
+use covey_protocol::parameters::{Guard, ReportContent};
 use covey_protocol::{AgentId, Instant, Position, Tile};
 use covey_simulator::conduct::{Conduct, Misbehaviour};
 use covey_simulator::events::Senses;
@@ -175,7 +175,13 @@ fn lies_in_office_and_in_reports_are_told_and_bounded() {
 
 /// The junction with everybody doing the same wrong.
 fn all(misbehaviour: Misbehaviour) -> Outcome {
+    all_waiting(misbehaviour, Guard::default().silent_share)
+}
+
+/// The same, with hosts passed over at once of which at least such a share of beacons is heard and no fresh word.
+fn all_waiting(misbehaviour: Misbehaviour, silent_share: f64) -> Outcome {
     let mut outcome = junction(&["proposed@0.4"], |scenario| {
+        scenario.protocol.guard.silent_share = silent_share;
         scenario.conduct = Conduct {
             misbehaving: 1.0,
             misbehaviour,
@@ -192,11 +198,13 @@ fn a_host_that_says_nothing_or_the_same_again_serves_nobody() {
     assert_eq!(silent.traffic[reports].messages, 0);
     assert_eq!(silent.deficit.missed, 10);
     // The first broadcast of each asked nobody yet, and counts once: that of 2, which takes office from 0 and sees the hidden car, for
-    // a second.
-    let replay = all(Misbehaviour::Replay);
-    assert!(replay.traffic[broadcasts].messages >= 10);
-    assert_eq!(replay.traffic[reports].messages, 0);
-    assert_eq!(replay.deficit.missed, 4);
+    // a second. Where 0 is waited for, that second comes later and lies whole in the window that is measured.
+    for (silent_share, missed) in [(1.0, 5), (2.0, 4)] {
+        let replay = all_waiting(Misbehaviour::Replay, silent_share);
+        assert!(replay.traffic[broadcasts].messages >= 10);
+        assert_eq!(replay.traffic[reports].messages, 0);
+        assert_eq!(replay.deficit.missed, missed, "{silent_share}");
+    }
 }
 
 #[test]

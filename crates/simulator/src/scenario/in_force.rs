@@ -152,7 +152,7 @@ mod tests {
         let text = "map.net = \"a\"\n[channel.collision]\ncoefficient = 0.21\nexponent = 1.93\n\
                     [protocol.handover]\nbeyond_m = 90.0\nnearer_m = 40.0\n\
                     [[types]]\nname = \"taxi*\"\nclass = \"car\"\nradio = 1.0\nsectors_deg = [-60, 60]\n\
-                    [[stations]]\nname = \"corner\"\nx_m = 7.0\nrange_m = 120.0\n";
+                    [[stations]]\nname = \"corner\"\nx_m = 7.0\ny_m = -3.0\nrange_m = 120.0\n";
         let readings = Scenario::parse("x.toml", text).unwrap().readings();
         let written = serde_json::to_string(&readings).unwrap();
         assert_eq!(
