@@ -10,6 +10,23 @@ const STATIONS: &str = r#"<additional>
 </additional>
 "#;
 
+/// Everybody has a radio, and half of them are buses.
+const SETTING: [&str; 13] = [
+    "--arm",
+    "proposed@0.4",
+    "--warmup",
+    "2",
+    "--measure",
+    "1",
+    "--quiet",
+    "--set",
+    "penetration=1.0",
+    "--set",
+    "classes.heavy.station_type=bus",
+    "--set",
+    "traffic.heavy_share=0.5",
+];
+
 #[test]
 fn a_station_from_a_file_hosts_and_its_messages_say_what_it_is() {
     let directory = Directory::new("roadside");
@@ -19,13 +36,6 @@ fn a_station_from_a_file_hosts_and_its_messages_say_what_it_is() {
     let call = [
         "run",
         &scenario,
-        "--arm",
-        "proposed@0.4",
-        "--warmup",
-        "2",
-        "--measure",
-        "1",
-        "--quiet",
         "--out",
         &out,
         "--pcap",
@@ -33,17 +43,11 @@ fn a_station_from_a_file_hosts_and_its_messages_say_what_it_is() {
         "--stations",
         &stations,
         "--set",
-        "penetration=1.0",
-        "--set",
-        "classes.heavy.station_type=bus",
-        "--set",
-        "traffic.heavy_share=0.5",
-        "--set",
         "grid.origin_x_m=-250",
         "--set",
         "grid.origin_y_m=-250",
     ];
-    let table = covey(&call, "").done();
+    let table = covey(&[&call[..], &SETTING].concat(), "").done();
     assert!(table.contains("roadside 1 (1)"), "{table}");
     let first = summary(&out);
     assert_eq!(first["scenario"]["classes"]["roadside"]["present"], 1.0);
@@ -71,26 +75,8 @@ fn a_station_from_a_file_hosts_and_its_messages_say_what_it_is() {
     text.push_str("[grid]\norigin_x_m = -250\norigin_y_m = -250\n");
     let with_file = directory.file("with.toml", text);
     let again = directory.path("again");
-    let call = [
-        "run",
-        &with_file,
-        "--arm",
-        "proposed@0.4",
-        "--warmup",
-        "2",
-        "--measure",
-        "1",
-        "--quiet",
-        "--out",
-        &again,
-        "--set",
-        "penetration=1.0",
-        "--set",
-        "classes.heavy.station_type=bus",
-        "--set",
-        "traffic.heavy_share=0.5",
-    ];
-    covey(&call, "").done();
+    let call = ["run", &with_file, "--out", &again];
+    covey(&[&call[..], &SETTING].concat(), "").done();
     assert_eq!(summary(&again)["arms"], first["arms"]);
 }
 
