@@ -6,6 +6,7 @@
 use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
 
+use super::fan::{Fan, Standing};
 use crate::grid::Position;
 use crate::ids::ObjectId;
 use crate::map::RoadMap;
@@ -24,6 +25,8 @@ const LARGEST_M: f64 = 30.0;
 /// A line that passes a body by at least so much more than the body reaches is not held against its box, in metres: much more
 /// than rounding leaves open.
 const SLACK_M: f64 = 1e-6;
+/// Who looks at many looks as far as this at least, in metres.
+const LOOK_M: f64 = 150.0;
 /// No body is faster than this, in m/s, whatever a message says.
 const FASTEST: f64 = 80.0;
 
@@ -170,6 +173,9 @@ pub struct Scene {
     spots: Vec<[f64; 3]>,
     /// Room to find bodies in a box: a bit each.
     marks: RefCell<Vec<u64>>,
+    /// What stands around whoever looks at many.
+    fan: RefCell<Fan>,
+    near: RefCell<Vec<u32>>,
     /// How far bodies were moved onto their lanes; kept for the next scene where one follows the other.
     corrections: Vec<[f64; 2]>,
     before: Option<Vec<(ObjectId, [f64; 2])>>,
@@ -221,6 +227,18 @@ impl Scene {
         map: Option<&dyn RoadMap>,
         reach: impl Fn(&Body) -> f64,
     ) {
+        self.place(centre, radius_m, bodies, map);
+        self.lay_ways(map, |_, body| Some(reach(body)));
+    }
+
+    /// The same without ways: nobody goes anywhere before they are [laid](Self::lay_ways).
+    pub(crate) fn place(
+        &mut self,
+        centre: Position,
+        radius_m: f64,
+        bodies: impl IntoIterator<Item = (Body, f64)>,
+        map: Option<&dyn RoadMap>,
+    ) {
         if let Some(before) = &mut self.before {
             before.clear();
             before.extend(
@@ -230,6 +248,7 @@ impl Scene {
                     .zip(self.corrections.iter().copied()),
             );
         }
+        self.fan.get_mut().forget();
         self.corrections.clear();
         self.bodies.clear();
         self.along.clear();
@@ -261,11 +280,32 @@ impl Scene {
             }
             self.corrections.push(correction);
             let along = along.unwrap_or_else(|| direction(body.heading.unwrap_or(0.0)));
-            self.add_way(&body, along, map, reach(&body));
             self.along.push(along);
             self.bodies.push(body);
         }
         self.build_index();
+    }
+
+    /// Finds the ways ahead of those bodies for which `reach` says how far; all others have none.
+    pub(crate) fn lay_ways(
+        &mut self,
+        map: Option<&dyn RoadMap>,
+        reach: impl Fn(u32, &Body) -> Option<f64>,
+    ) {
+        self.ways.clear();
+        self.way_ends.clear();
+        self.segments.clear();
+        self.segment_ends.clear();
+        for at in 0..self.bodies.len() {
+            let (body, along) = (self.bodies[at], self.along[at]);
+            match reach(at as u32, &body) {
+                Some(reach) => self.add_way(&body, along, map, reach),
+                None => {
+                    self.way_ends.push(self.ways.len() as u32);
+                    self.segment_ends.push(self.segments.len() as u32);
+                }
+            }
+        }
     }
 
     /// Where to look for the lane of a body: half-way to where it would be if its position were off as it was before. So a
@@ -458,8 +498,54 @@ impl Scene {
             && !map.is_some_and(|map| map.building_between(a.position, b.position))
     }
 
-    /// Walks the cells under the line and tries the boxes in them.
+    /// A box stands in the way of the line from one body to another.
     fn blocked(&self, line: &Line, from: u32, to: u32) -> bool {
+        let off = [line.to.x - line.from.x, line.to.y - line.from.y];
+        let length = libm::sqrt(off[0] * off[0] + off[1] * off[1]);
+        let mut fan = self.fan.borrow_mut();
+        if !fan.is_of(from, length) {
+            if !fan.is_worth(from) {
+                return self.blocked_along(line, from, to);
+            }
+            self.spread(&mut fan, from, length.max(LOOK_M));
+        }
+        let mut tried = 1;
+        let blocked = fan.any(off, |body| {
+            tried += 1;
+            body != from && body != to && self.in_the_way(line, body)
+        });
+        self.spend(tried);
+        blocked
+    }
+
+    /// Finds what stands around a body.
+    fn spread(&self, fan: &mut Fan, of: u32, radius_m: f64) {
+        let place = self.bodies[of as usize].position;
+        let far = radius_m + LARGEST_M;
+        let mut near = self.near.borrow_mut();
+        near.clear();
+        self.in_box(
+            Position::new(place.x - far, place.y - far),
+            Position::new(place.x + far, place.y + far),
+            &mut near,
+        );
+        let standing = near.iter().filter(|&&body| body != of).map(|&body| {
+            let other = &self.bodies[body as usize];
+            let half = other.half().map(|half| half + SLACK_M);
+            Standing {
+                body,
+                position: other.position,
+                along: self.along[body as usize],
+                half,
+                reach: libm::sqrt(half[0] * half[0] + half[1] * half[1]),
+            }
+        });
+        fan.make(of, place, radius_m, standing);
+        self.spend(4 * near.len() + fan.len());
+    }
+
+    /// Walks the cells under the line and tries the boxes in them.
+    fn blocked_along(&self, line: &Line, from: u32, to: u32) -> bool {
         let (mut x, mut y) = self.cell(line.from.x, line.from.y);
         let last = self.cell(line.to.x, line.to.y);
         let (dx, dy) = (line.to.x - line.from.x, line.to.y - line.from.y);
@@ -540,7 +626,8 @@ impl Scene {
 }
 
 fn direction(heading: f64) -> [f64; 2] {
-    [libm::cos(heading), libm::sin(heading)]
+    let (sine, cosine) = libm::sincos(heading);
+    [cosine, sine]
 }
 
 /// A sight line: where it begins, where it ends, at which height it begins and by how much it falls.
