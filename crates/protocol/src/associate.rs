@@ -112,7 +112,8 @@ impl Seen {
     /// From a beacon's state.
     #[must_use]
     pub fn of_agent(state: &AgentState, at: Instant) -> Self {
-        let direction = [libm::cos(state.heading), libm::sin(state.heading)];
+        let (sine, cosine) = libm::sincos(state.heading);
+        let direction = [cosine, sine];
         Self {
             position: state.position,
             velocity: direction.map(|d| d * state.speed),
@@ -205,76 +206,109 @@ fn length(size: Size) -> f64 {
 }
 
 /// A fitting pair.
+#[derive(Debug, Clone, Copy)]
 struct Fit {
     cost: f64,
     track: u32,
     entry: u32,
 }
 
-/// Takes the nearest of all fitting pairs again and again, each track and entry once. `fits` come by ascending track.
-fn take_nearest(mut fits: Vec<Fit>, tracks: usize, entries: usize) -> Vec<Option<u32>> {
-    fits.sort_unstable_by(|a, b| {
-        let nearer = a.cost.total_cmp(&b.cost);
-        nearer
-            .then(a.track.cmp(&b.track))
-            .then(a.entry.cmp(&b.entry))
-    });
-    let mut taken = alloc::vec![false; tracks];
-    let mut track_of = alloc::vec![None; entries];
-    for fit in fits {
-        let (track, entry) = (fit.track as usize, fit.entry as usize);
-        if !taken[track] && track_of[entry].is_none() {
-            taken[track] = true;
-            track_of[entry] = Some(fit.track);
-        }
-    }
-    track_of
+/// Which track each entry of a look is, and room to find out.
+#[derive(Debug, Clone, Default)]
+struct Assignment {
+    /// By entry; none for none of them.
+    track_of: Vec<Option<u32>>,
+    fits: Vec<Fit>,
+    /// By track: the number of the assignment in which it was taken last.
+    taken: Vec<u64>,
+    number: u64,
+    offsets: Vec<[f64; 2]>,
+    values: Vec<f64>,
 }
 
-/// Which of `tracks` each of `entries` is; none for none of them. `near(entry)` gives the tracks to try, ascending.
-fn assign<'n>(
-    tracks: &[Seen],
-    entries: &[Seen],
-    accuracy: Accuracy,
-    near: impl Fn(usize) -> &'n [u32],
-) -> Vec<Option<u32>> {
-    let fit = |offset: [f64; 2], variance: f64| {
-        let mut fits = Vec::new();
+impl Assignment {
+    /// Finds which of `tracks` each of `entries` is. `near(entry)` gives the tracks to try, ascending.
+    fn find<'n>(
+        &mut self,
+        tracks: &[Seen],
+        entries: &[Seen],
+        accuracy: Accuracy,
+        near: impl Fn(usize) -> &'n [u32],
+    ) {
+        let [apart, aligned] = accuracy.variances();
+        self.fit(tracks, entries, [0.0, 0.0], apart, accuracy, &near);
+        if aligned >= apart {
+            return;
+        }
+        self.offsets.clear();
+        for (track, entry) in self.track_of.iter().zip(entries) {
+            if let Some(track) = *track {
+                let (here, _) = tracks[track as usize].moved(entry.at);
+                let off = [entry.position.x - here.x, entry.position.y - here.y];
+                self.offsets.push(off);
+            }
+        }
+        if self.offsets.len() < LEAST_PAIRS {
+            return;
+        }
+        let offset = [self.middle(0), self.middle(1)];
+        self.fit(tracks, entries, offset, aligned, accuracy, &near);
+    }
+
+    /// The same where all entries are off by so much.
+    fn fit<'n>(
+        &mut self,
+        tracks: &[Seen],
+        entries: &[Seen],
+        offset: [f64; 2],
+        variance: f64,
+        accuracy: Accuracy,
+        near: &impl Fn(usize) -> &'n [u32],
+    ) {
+        self.fits.clear();
         for (number, entry) in entries.iter().enumerate() {
             for &track in near(number) {
                 let seen = &tracks[track as usize];
                 if let Some(cost) = seen.distance(entry, offset, variance, accuracy) {
-                    fits.push(Fit {
-                        cost,
-                        track,
-                        entry: number as u32,
-                    });
+                    let entry = number as u32;
+                    self.fits.push(Fit { cost, track, entry });
                 }
             }
         }
-        take_nearest(fits, tracks.len(), entries.len())
-    };
-    let [apart, aligned] = accuracy.variances();
-    let first = fit([0.0, 0.0], apart);
-    if aligned >= apart {
-        return first;
+        self.take_nearest(tracks.len(), entries.len());
     }
-    let pairs = first.iter().zip(entries);
-    let offsets: Vec<[f64; 2]> = pairs
-        .filter_map(|(track, entry)| {
-            let (here, _) = tracks[(*track)? as usize].moved(entry.at);
-            Some([entry.position.x - here.x, entry.position.y - here.y])
-        })
-        .collect();
-    if offsets.len() < LEAST_PAIRS {
-        return first;
+
+    /// Takes the nearest of all fitting pairs again and again, each track and entry once.
+    fn take_nearest(&mut self, tracks: usize, entries: usize) {
+        self.fits.sort_unstable_by(|a, b| {
+            let nearer = a.cost.total_cmp(&b.cost);
+            nearer
+                .then(a.track.cmp(&b.track))
+                .then(a.entry.cmp(&b.entry))
+        });
+        self.number += 1;
+        if self.taken.len() < tracks {
+            self.taken.resize(tracks, 0);
+        }
+        self.track_of.clear();
+        self.track_of.resize(entries, None);
+        for fit in &self.fits {
+            let taken = &mut self.taken[fit.track as usize];
+            let track_of = &mut self.track_of[fit.entry as usize];
+            if *taken != self.number && track_of.is_none() {
+                *taken = self.number;
+                *track_of = Some(fit.track);
+            }
+        }
     }
-    let middle = |axis: usize| {
-        let mut values: Vec<f64> = offsets.iter().map(|o| o[axis]).collect();
-        values.sort_unstable_by(f64::total_cmp);
-        values[values.len() / 2]
-    };
-    fit([middle(0), middle(1)], aligned)
+
+    /// The median of the offsets along an axis.
+    fn middle(&mut self, axis: usize) -> f64 {
+        self.values.clear();
+        self.values.extend(self.offsets.iter().map(|o| o[axis]));
+        self.values.sort_unstable_by(f64::total_cmp);
+        self.values[self.values.len() / 2]
+    }
 }
 
 /// Bodies that are told apart for the length of one judgement, by one who keeps no tracks from look to look.
@@ -287,9 +321,9 @@ pub(crate) struct Sighted {
     now: Instant,
     labels: Vec<ObjectId>,
     seen: Vec<Seen>,
-    /// Places at `now`, ascending along the `axis` as far as they are sorted; those added since follow.
+    /// Places at `now`, ascending along the `axis` from the first look on.
     spots: Vec<Spot>,
-    sorted: usize,
+    sorted: bool,
     axis: usize,
     /// Those too fast to be looked up by place.
     wild: Vec<u32>,
@@ -300,6 +334,7 @@ pub(crate) struct Sighted {
     entries: Vec<Seen>,
     near: Vec<u32>,
     begin: Vec<u32>,
+    assignment: Assignment,
 }
 
 /// Where a body is at the moment of the judgement.
@@ -309,8 +344,6 @@ struct Spot {
     number: u32,
 }
 
-/// So many bodies are looked through one by one before all are sorted anew.
-const UNSORTED: usize = 32;
 /// Nothing on a road is faster, in m/s.
 const WILD: f64 = 80.0;
 /// Much more than rounding leaves open, in metres.
@@ -329,7 +362,7 @@ impl Sighted {
             labels: Vec::new(),
             seen: Vec::new(),
             spots: Vec::new(),
-            sorted: 0,
+            sorted: false,
             axis: 0,
             wild: Vec::new(),
             fastest: 0.0,
@@ -337,6 +370,7 @@ impl Sighted {
             entries: Vec::new(),
             near: Vec::new(),
             begin: Vec::new(),
+            assignment: Assignment::default(),
         };
         for (label, seen) in bodies {
             sighted.add(label, seen);
@@ -363,10 +397,20 @@ impl Sighted {
         self.fastest = self.fastest.max(speed);
         let [first, last] = self.times.unwrap_or([seen.at; 2]);
         self.times = Some([first.min(seen.at), last.max(seen.at)]);
-        self.spots.push(Spot {
+        let spot = Spot {
             place: [here.x, here.y],
             number,
-        });
+        };
+        let at = match self.sorted {
+            // Numbers ascend, so it comes after all others at its place.
+            true => {
+                let (axis, along) = (self.axis, spot.place[self.axis]);
+                self.spots
+                    .partition_point(|other| other.place[axis] <= along)
+            }
+            false => self.spots.len(),
+        };
+        self.spots.insert(at, spot);
     }
 
     /// Which bodies the entries of one look are, none for none of them; the looker itself is not among them.
@@ -375,7 +419,7 @@ impl Sighted {
         looker: Option<ObjectId>,
         objects: &[ObjectState],
     ) -> Vec<Option<ObjectId>> {
-        if self.spots.len() > self.sorted + UNSORTED || self.sorted == 0 {
+        if !self.sorted {
             self.sort();
         }
         let mut near = core::mem::take(&mut self.near);
@@ -386,16 +430,23 @@ impl Sighted {
         near.clear();
         begin.clear();
         begin.push(0);
+        // Mostly all of a look were seen at one time.
+        let mut reach: Option<(Instant, f64)> = None;
         for entry in &entries {
-            self.find_near(looker, entry, &mut near);
+            let (_, reach_m) = *match &mut reach {
+                Some(reach) if reach.0 == entry.at => reach,
+                reach => reach.insert((entry.at, self.reach_m(entry))),
+            };
+            self.find_near(looker, entry, reach_m, &mut near);
             begin.push(near.len() as u32);
         }
-        let found = assign(&self.seen, &entries, self.accuracy, |entry| {
+        let assignment = &mut self.assignment;
+        assignment.find(&self.seen, &entries, self.accuracy, |entry| {
             &near[begin[entry] as usize..begin[entry + 1] as usize]
         });
         (self.near, self.begin, self.entries) = (near, begin, entries);
-        let label = |track: Option<u32>| track.map(|track| self.labels[track as usize]);
-        found.into_iter().map(label).collect()
+        let label = |track: &Option<u32>| track.map(|track| self.labels[track as usize]);
+        assignment.track_of.iter().map(label).collect()
     }
 
     /// Sorts all bodies along the axis over which they are spread the most.
@@ -413,7 +464,7 @@ impl Sighted {
             order.then(a.number.cmp(&b.number))
         });
         self.axis = axis;
-        self.sorted = self.spots.len();
+        self.sorted = true;
     }
 
     /// No body that is farther off an entry at the moment of the judgement fits it, in metres.
@@ -435,7 +486,7 @@ impl Sighted {
     }
 
     /// Appends the bodies that may be an entry of `looker`, ascending.
-    fn find_near(&self, looker: Option<ObjectId>, entry: &Seen, near: &mut Vec<u32>) {
+    fn find_near(&self, looker: Option<ObjectId>, entry: &Seen, reach: f64, near: &mut Vec<u32>) {
         let Position { x, y } = entry.position;
         let beside = |number: u32| {
             let there = self.seen[number as usize].position;
@@ -445,22 +496,15 @@ impl Sighted {
                 && Some(self.labels[number as usize]) != looker
         };
         let some = near.len();
-        let reach = self.reach_m(entry);
         let [at, off] = match self.axis {
             0 => [x, y],
             _ => [y, x],
         };
         let (low, high) = (at - reach, at + reach);
         let (along, across) = (self.axis, 1 - self.axis);
-        let (sorted, rest) = self.spots.split_at(self.sorted);
-        let from = sorted.partition_point(|spot| spot.place[along] < low);
-        let strip = sorted[from..].iter();
-        let strip = strip.take_while(|spot| spot.place[along] <= high);
-        let rest = rest.iter().filter(|spot| {
-            let there = spot.place[along];
-            there >= low && there <= high
-        });
-        for spot in strip.chain(rest) {
+        let from = self.spots.partition_point(|spot| spot.place[along] < low);
+        let strip = self.spots[from..].iter();
+        for spot in strip.take_while(|spot| spot.place[along] <= high) {
             if (spot.place[across] - off).abs() <= reach && beside(spot.number) {
                 near.push(spot.number);
             }
@@ -489,6 +533,7 @@ pub struct Association {
     numbers: SortedMap<ObjectId, u32>,
     cells: BTreeMap<(i32, i32), Vec<u32>>,
     next: u16,
+    assignment: Assignment,
 }
 
 impl Association {
@@ -605,12 +650,13 @@ impl Association {
             *number = found.unwrap_or_else(|at| at) as u32;
         }
         let seen: Vec<Seen> = few.iter().map(|&n| self.tracks[n as usize].seen).collect();
-        let found = assign(&seen, &entries, self.accuracy, |entry| {
+        let mut assignment = core::mem::take(&mut self.assignment);
+        assignment.find(&seen, &entries, self.accuracy, |entry| {
             &near[begin[entry] as usize..begin[entry + 1] as usize]
         });
         let mut labels = alloc::vec![None; objects.len()];
-        for ((&k, entry), found) in usable.iter().zip(&entries).zip(found) {
-            labels[k] = match found {
+        for ((&k, entry), found) in usable.iter().zip(&entries).zip(&assignment.track_of) {
+            labels[k] = match *found {
                 Some(track) => {
                     let number = few[track as usize];
                     self.update(number, entry);
@@ -622,6 +668,7 @@ impl Association {
                 None => None,
             };
         }
+        self.assignment = assignment;
         labels
     }
 

@@ -16,7 +16,7 @@ use alloc::vec::Vec;
 
 use crate::associate::{Identities, Seen, Sighted};
 use crate::contributor::Asked;
-use crate::demand::need::Needs;
+use crate::demand::need::{Course, Needs};
 use crate::demand::scene::{Body, NOMINAL, Scene};
 use crate::demand::{BodySizes, DemandOptions};
 use crate::grid::Position;
@@ -243,11 +243,10 @@ impl Chooser {
         self.gather(options, knowledge);
         // Whoever is too far from all objects needs none of them, nor stands between one and who needs it.
         self.bodies.retain(|(body, _)| around.holds(body.position));
-        self.build(options, knowledge);
-        let scene = &self.scene;
-        scene.allow(parameters.guard.work);
+        self.place(options, knowledge);
+        let scene = &mut self.scene;
         let heard_within = parameters.heard_within(options.heard_within_s);
-        let listeners: Vec<u32> = knowledge
+        let mut listeners: Vec<u32> = knowledge
             .heard
             .iter()
             .filter(|heard| knowledge.now.since(heard.at) <= heard_within)
@@ -258,6 +257,19 @@ impl Chooser {
         for body in bodies.iter().flatten() {
             considered[*body as usize] = true;
         }
+        listeners.retain(|&listener| {
+            let mut bodies = bodies.iter().flatten();
+            bodies.any(|&body| may_need(scene, &options.course, listener, body))
+        });
+        lay_ways(
+            scene,
+            &options.course,
+            knowledge.map,
+            &listeners,
+            &considered,
+        );
+        let scene = &self.scene;
+        scene.allow(parameters.guard.work);
         let trust = options.course.sight_trust;
         let walls = options.walls(knowledge.map);
         let range = options.sensor_range_m;
@@ -326,17 +338,45 @@ impl Chooser {
         bodies.dedup_by_key(|(body, _)| body.id);
     }
 
-    fn build(&mut self, options: &DemandOptions, knowledge: &Knowledge<'_>) {
+    fn place(&mut self, options: &DemandOptions, knowledge: &Knowledge<'_>) {
         let bodies = &mut self.bodies;
-        let course = options.course;
         // Listeners further off than this from what is seen need none of it.
-        let radius = options.sensor_range_m + course.reach_m(20.0);
+        let radius = options.sensor_range_m + options.course.reach_m(20.0);
         let centre: Position = knowledge.state.position;
         self.scene
-            .rebuild(centre, radius, bodies.drain(..), knowledge.map, |body| {
-                course.reach_m(body.speed) + body.size.length
-            });
+            .place(centre, radius, bodies.drain(..), knowledge.map);
     }
+}
+
+/// How far a way may begin from its body, and then some, in metres.
+const OFF_WAY_M: f64 = 30.0;
+
+/// A listener is near enough to an object that it may need it: their ways together are as long as they are apart.
+fn may_need(scene: &Scene, course: &Course, listener: u32, object: u32) -> bool {
+    let (a, b) = (
+        &scene.bodies()[listener as usize],
+        &scene.bodies()[object as usize],
+    );
+    let lengths = 0.5 * (a.size.length + b.size.length) + course.lane_half_m + course.meeting_m;
+    let most = course.reach_m(a.speed) + course.reach_m(b.speed) + lengths + OFF_WAY_M;
+    a.position.distance(b.position) <= most
+}
+
+/// Finds the ways of listeners and of objects in question; where all others go makes no difference.
+fn lay_ways(
+    scene: &mut Scene,
+    course: &Course,
+    map: Option<&dyn RoadMap>,
+    listeners: &[u32],
+    considered: &[bool],
+) {
+    let mut goes = considered.to_vec();
+    for &listener in listeners {
+        goes[listener as usize] = true;
+    }
+    scene.lay_ways(map, |number, body| {
+        goes[number as usize].then(|| course.reach_m(body.speed) + body.size.length)
+    });
 }
 
 /// Labels from here on are of what oneself sees, and of what others told.

@@ -32,9 +32,10 @@ impl Plain {
                 (0..self.seen.len() as u32).filter(beside).collect()
             })
             .collect();
-        let found = assign(&self.seen, &entries, accuracy, |entry| &near[entry][..]);
-        let label = |track: Option<u32>| track.map(|track| self.labels[track as usize]);
-        found.into_iter().map(label).collect()
+        let mut found = Assignment::default();
+        found.find(&self.seen, &entries, accuracy, |entry| &near[entry][..]);
+        let label = |track: &Option<u32>| track.map(|track| self.labels[track as usize]);
+        found.track_of.iter().map(label).collect()
     }
 }
 

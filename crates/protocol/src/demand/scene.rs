@@ -6,6 +6,7 @@
 use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
 
+use super::fan::{Fan, Standing};
 use crate::grid::Position;
 use crate::ids::ObjectId;
 use crate::map::RoadMap;
@@ -24,6 +25,8 @@ const LARGEST_M: f64 = 30.0;
 /// A line that passes a body by at least so much more than the body reaches is not held against its box, in metres: much more
 /// than rounding leaves open.
 const SLACK_M: f64 = 1e-6;
+/// Who looks at many looks as far as this at least, in metres.
+const LOOK_M: f64 = 150.0;
 /// No body is faster than this, in m/s, whatever a message says.
 const FASTEST: f64 = 80.0;
 
@@ -170,6 +173,9 @@ pub struct Scene {
     spots: Vec<[f64; 3]>,
     /// Room to find bodies in a box: a bit each.
     marks: RefCell<Vec<u64>>,
+    /// What stands around whoever looks at many.
+    fan: RefCell<Fan>,
+    near: RefCell<Vec<u32>>,
     /// How far bodies were moved onto their lanes; kept for the next scene where one follows the other.
     corrections: Vec<[f64; 2]>,
     before: Option<Vec<(ObjectId, [f64; 2])>>,
@@ -221,6 +227,18 @@ impl Scene {
         map: Option<&dyn RoadMap>,
         reach: impl Fn(&Body) -> f64,
     ) {
+        self.place(centre, radius_m, bodies, map);
+        self.lay_ways(map, |_, body| Some(reach(body)));
+    }
+
+    /// The same without ways: nobody goes anywhere before they are [laid](Self::lay_ways).
+    pub(crate) fn place(
+        &mut self,
+        centre: Position,
+        radius_m: f64,
+        bodies: impl IntoIterator<Item = (Body, f64)>,
+        map: Option<&dyn RoadMap>,
+    ) {
         if let Some(before) = &mut self.before {
             before.clear();
             before.extend(
@@ -230,6 +248,7 @@ impl Scene {
                     .zip(self.corrections.iter().copied()),
             );
         }
+        self.fan.get_mut().forget();
         self.corrections.clear();
         self.bodies.clear();
         self.along.clear();
@@ -261,11 +280,32 @@ impl Scene {
             }
             self.corrections.push(correction);
             let along = along.unwrap_or_else(|| direction(body.heading.unwrap_or(0.0)));
-            self.add_way(&body, along, map, reach(&body));
             self.along.push(along);
             self.bodies.push(body);
         }
         self.build_index();
+    }
+
+    /// Finds the ways ahead of those bodies for which `reach` says how far; all others have none.
+    pub(crate) fn lay_ways(
+        &mut self,
+        map: Option<&dyn RoadMap>,
+        reach: impl Fn(u32, &Body) -> Option<f64>,
+    ) {
+        self.ways.clear();
+        self.way_ends.clear();
+        self.segments.clear();
+        self.segment_ends.clear();
+        for at in 0..self.bodies.len() {
+            let (body, along) = (self.bodies[at], self.along[at]);
+            match reach(at as u32, &body) {
+                Some(reach) => self.add_way(&body, along, map, reach),
+                None => {
+                    self.way_ends.push(self.ways.len() as u32);
+                    self.segment_ends.push(self.segments.len() as u32);
+                }
+            }
+        }
     }
 
     /// Where to look for the lane of a body: half-way to where it would be if its position were off as it was before. So a
@@ -458,8 +498,54 @@ impl Scene {
             && !map.is_some_and(|map| map.building_between(a.position, b.position))
     }
 
-    /// Walks the cells under the line and tries the boxes in them.
+    /// A box stands in the way of the line from one body to another.
     fn blocked(&self, line: &Line, from: u32, to: u32) -> bool {
+        let off = [line.to.x - line.from.x, line.to.y - line.from.y];
+        let length = libm::sqrt(off[0] * off[0] + off[1] * off[1]);
+        let mut fan = self.fan.borrow_mut();
+        if !fan.is_of(from, length) {
+            if !fan.is_worth(from) {
+                return self.blocked_along(line, from, to);
+            }
+            self.spread(&mut fan, from, length.max(LOOK_M));
+        }
+        let mut tried = 1;
+        let blocked = fan.any(off, |body| {
+            tried += 1;
+            body != from && body != to && self.in_the_way(line, body)
+        });
+        self.spend(tried);
+        blocked
+    }
+
+    /// Finds what stands around a body.
+    fn spread(&self, fan: &mut Fan, of: u32, radius_m: f64) {
+        let place = self.bodies[of as usize].position;
+        let far = radius_m + LARGEST_M;
+        let mut near = self.near.borrow_mut();
+        near.clear();
+        self.in_box(
+            Position::new(place.x - far, place.y - far),
+            Position::new(place.x + far, place.y + far),
+            &mut near,
+        );
+        let standing = near.iter().filter(|&&body| body != of).map(|&body| {
+            let other = &self.bodies[body as usize];
+            let half = other.half().map(|half| half + SLACK_M);
+            Standing {
+                body,
+                position: other.position,
+                along: self.along[body as usize],
+                half,
+                reach: libm::sqrt(half[0] * half[0] + half[1] * half[1]),
+            }
+        });
+        fan.make(of, place, radius_m, standing);
+        self.spend(4 * near.len() + fan.len());
+    }
+
+    /// Walks the cells under the line and tries the boxes in them.
+    fn blocked_along(&self, line: &Line, from: u32, to: u32) -> bool {
         let (mut x, mut y) = self.cell(line.from.x, line.from.y);
         let last = self.cell(line.to.x, line.to.y);
         let (dx, dy) = (line.to.x - line.from.x, line.to.y - line.from.y);
@@ -540,7 +626,8 @@ impl Scene {
 }
 
 fn direction(heading: f64) -> [f64; 2] {
-    [libm::cos(heading), libm::sin(heading)]
+    let (sine, cosine) = libm::sincos(heading);
+    [cosine, sine]
 }
 
 /// A sight line: where it begins, where it ends, at which height it begins and by how much it falls.
@@ -552,167 +639,4 @@ struct Line {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    pub(super) fn car(id: u64, x: f64, y: f64) -> Body {
-        Body {
-            id: ObjectId(id),
-            position: Position::new(x, y),
-            heading: Some(0.0),
-            speed: 10.0,
-            size: Size::default(),
-            silent: false,
-        }
-    }
-
-    fn scene(bodies: &[Body]) -> Scene {
-        let mut scene = Scene::default();
-        scene.rebuild(
-            Position::new(0.0, 0.0),
-            500.0,
-            bodies.iter().map(|&b| (b, 0.0)),
-            None,
-            |b| 5.0 * b.speed + 10.0,
-        );
-        scene
-    }
-
-    #[test]
-    fn a_car_hides_the_one_behind_it_and_a_bus_looks_over_it() {
-        let mut bodies = [
-            car(1, 0.0, 0.0),
-            car(2, 15.0, 0.0),
-            car(3, 60.0, 0.0),
-            car(4, 60.0, 7.0),
-        ];
-        let seen = scene(&bodies);
-        assert!(seen.sees(0, 1, None));
-        assert!(!seen.sees(0, 2, None), "the second leader is hidden");
-        assert!(seen.sees(0, 3, None), "past the leader's corner");
-        bodies[0].size = Size {
-            length: 13.0,
-            width: 2.6,
-            height: 3.0,
-        };
-        // From 3.1 m the line to a roof-high leader 15 m ahead passes above it, to a car 60 m away.
-        assert!(scene(&bodies).sees(0, 2, None));
-    }
-
-    #[test]
-    fn walking_the_index_finds_the_same_blockers_as_trying_all() {
-        let unit = |k: u64| (crate::AgentId(k).mixed() >> 11) as f64 / (1u64 << 53) as f64;
-        let bodies: Vec<Body> = (0..120)
-            .map(|k| Body {
-                heading: (k % 7 != 0).then(|| 6.3 * unit(k + 900)),
-                ..car(k, 300.0 * (unit(k) - 0.5), 300.0 * (unit(k + 500) - 0.5))
-            })
-            .collect();
-        let scene = scene(&bodies);
-        let mut hidden = 0;
-        for a in 0..120 {
-            for b in 0..120 {
-                if a == b {
-                    continue;
-                }
-                let (from, to) = (&scene.bodies[a as usize], &scene.bodies[b as usize]);
-                let line = Line {
-                    from: from.position,
-                    to: to.position,
-                    height: from.size.height + 0.1,
-                    fall: from.size.height + 0.1 - 0.5 * to.size.height,
-                };
-                let plain = (0..120).any(|c| c != a && c != b && scene.in_the_way(&line, c));
-                assert_eq!(scene.sees(a, b, None), !plain, "{a} {b}");
-                hidden += usize::from(plain);
-            }
-        }
-        assert!(hidden > 1_000 && hidden < 13_000, "{hidden}");
-    }
-
-    #[test]
-    fn bodies_in_a_box_are_found_once_in_order() {
-        let unit = |k: u64| (crate::AgentId(k).mixed() >> 11) as f64 / (1u64 << 53) as f64;
-        let bodies: Vec<Body> = (0..150)
-            .map(|k| car(k, 400.0 * (unit(k) - 0.5), 400.0 * (unit(k + 500) - 0.5)))
-            .collect();
-        let scene = scene(&bodies);
-        for k in 0..100 {
-            let at = |j: u64| 500.0 * (unit(1_000 + 10 * k + j) - 0.5);
-            let (low, high) = (Position::new(at(0), at(1)), Position::new(at(2), at(3)));
-            let mut found = std::vec![7];
-            scene.in_box(low, high, &mut found);
-            assert!(found[1..].is_sorted_by(|a, b| a < b), "{found:?}");
-            let inside = |b: &&Body| {
-                let Position { x, y } = b.position;
-                (low.x..=high.x).contains(&x) && (low.y..=high.y).contains(&y)
-            };
-            for body in scene.bodies().iter().filter(inside) {
-                let number = scene.find(body.id).unwrap();
-                assert!(found[1..].contains(&number), "{number}");
-            }
-        }
-    }
-
-    /// Lanes along the first axis, 3.5 m apart.
-    #[derive(Debug)]
-    struct Lanes;
-
-    impl RoadMap for Lanes {
-        fn building_between(&self, _: Position, _: Position) -> bool {
-            false
-        }
-        fn way_ahead(&self, _: Position, _: f64, _: f64, _: &mut Vec<Position>) {}
-        fn lane_heading(&self, _: Position) -> Option<f64> {
-            None
-        }
-        fn lane_point(&self, position: Position, _: f64) -> Option<Position> {
-            Some(Position::new(
-                position.x,
-                3.5 * libm::round(position.y / 3.5),
-            ))
-        }
-    }
-
-    #[test]
-    fn bodies_are_put_on_lanes_and_stay_there_until_they_clearly_leave() {
-        let lanes = |mut scene: Scene, across: &[f64]| -> Vec<f64> {
-            let place = |&y: &f64| {
-                let body = [(car(1, 10.0, y), 0.0)];
-                scene.rebuild(Position::new(0.0, 0.0), 500.0, body, Some(&Lanes), |_| 10.0);
-                assert_eq!(scene.bodies()[0].position.x, 10.0);
-                scene.bodies()[0].position.y
-            };
-            across.iter().map(place).collect()
-        };
-        let across = [1.0, 1.9, 2.2, 3.2, 1.6];
-        assert_eq!(lanes(Scene::default(), &across), [0.0, 3.5, 3.5, 3.5, 0.0]);
-        let with_memory = lanes(Scene::with_memory(), &across);
-        assert_eq!(with_memory, [0.0, 0.0, 0.0, 3.5, 3.5]);
-    }
-
-    #[test]
-    fn what_cannot_be_is_left_out_or_replaced() {
-        let odd = [
-            Body {
-                position: Position::new(f64::NAN, 0.0),
-                ..car(1, 0.0, 0.0)
-            },
-            car(2, 1e12, 0.0),
-            Body {
-                heading: Some(f64::INFINITY),
-                speed: f64::NAN,
-                size: Size {
-                    length: f64::INFINITY,
-                    width: -1.0,
-                    height: f64::NAN,
-                },
-                ..car(3, 5.0, 0.0)
-            },
-        ];
-        let scene = scene(&odd);
-        assert_eq!(scene.bodies().len(), 1);
-        assert_eq!(scene.bodies()[0].size, NOMINAL);
-        assert!(scene.way(0).is_empty());
-    }
-}
+mod tests;
