@@ -45,7 +45,8 @@ pub enum Purpose {
     SensedPosition = 0x1_0400,
     /// Whether a vehicle misbehaves: vehicle.
     Conduct = 0x1_0500,
-    /// When a measured beacon follows, and how large it is: vehicle, step; class 0 for the interval, 1 for the size, 2 for the first.
+    /// When a measured beacon follows, and how large it is: vehicle, number of its beacon; class 0 for the interval (or both), 1 for the
+    /// size, 2 for when the first comes, 3 for the size of one that waited.
     MeasuredBeacon = 0x1_0600,
     /// Whether a sensor misses an object: (who looks, what is there), spell; class 1 for when the pair's spells begin.
     Missed = 0x1_0700,

@@ -5,7 +5,7 @@
 
 use crate::beacons::{BeaconRule, LIMITS, LONGEST_S, change};
 use crate::ids::AgentId;
-use crate::measured::MeasuredBeacons;
+use crate::measured::{MeasuredBeacons, STANDING_M_PER_S, stands};
 use crate::messages::AgentState;
 use crate::parameters::Parameters;
 use crate::time::{Duration, Instant};
@@ -58,6 +58,7 @@ impl Parameters {
         match self.beacons {
             BeaconRule::Periodic => self.beacon_s,
             BeaconRule::Triggered => self.interval_s([speed.abs(), 0.0, 0.0]),
+            BeaconRule::Measured if speed.abs() < STANDING_M_PER_S => LONGEST_S,
             BeaconRule::Measured => self.measured_beacons().mean_interval_s(),
         }
     }
@@ -75,6 +76,7 @@ impl Parameters {
                 let seconds = then.since(at).seconds().max(self.beacon_s);
                 self.interval_s(change(last, next).map(|x| x / seconds))
             }
+            BeaconRule::Measured if stands(last) && stands(next) => LONGEST_S,
             BeaconRule::Measured => self.measured_beacons().mean_interval_s(),
         })
     }

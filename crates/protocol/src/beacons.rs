@@ -5,6 +5,7 @@
 //! more than 0.5 m/s since its last beacon, but not more often than the fixed rate, and at least once a second. The interval that
 //! a change made (T_GenCam) holds for the next three beacons (N_GenCam) that nothing else makes due, then a second again.
 
+use crate::measured::{MeasuredBeacon, MeasuredBeacons, stands};
 use crate::messages::AgentState;
 use crate::time::{Duration, Instant};
 
@@ -25,8 +26,8 @@ covey_parameters::choices! {
         Periodic = "periodic",
         /// When its motion calls for it, by EN 302 637-2, with `beacon_s` as the shortest interval.
         Triggered = "triggered",
-        /// At intervals and with sizes that were measured of cars on sale (`beacon_maker`, `beacon_road`). A simulation draws them; a
-        /// participant of its own beacons as if triggered.
+        /// At intervals and with sizes that were measured of cars on sale (`beacon_maker`, `beacon_road`), once a second while standing. A
+        /// participant whose profile has no numbers to draw them by beacons as if triggered.
         Measured = "measured",
     }
 }
@@ -73,7 +74,37 @@ pub struct BeaconTimer {
     low_frequency_at: Option<Instant>,
     /// T_GenCam, where a change made it shorter than the longest interval, and how many beacons will keep it.
     kept: Option<(Duration, u8)>,
+    planned: Option<Planned>,
 }
+
+/// What comes next, where beacons are measured ones.
+#[derive(Debug, Clone, Copy)]
+struct Planned {
+    /// How many came before it.
+    number: u32,
+    /// The one before it.
+    last: Option<MeasuredBeacon>,
+    beacon: MeasuredBeacon,
+    /// It is due so long after this.
+    from: Instant,
+    wait: Duration,
+}
+
+/// What a number from 0 to 1 decides of a measured beacon.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decides {
+    /// When it comes; how large it is, too, where both were measured together.
+    Interval,
+    /// How large it is.
+    Size,
+    /// How long the first is waited for, so that those who come together do not beacon together.
+    First,
+    /// How large it is where it waited.
+    DelayedSize,
+}
+
+/// An agent is asked at its slots, but clocks are not exact.
+const EARLY: Duration = Duration::from_millis(25);
 
 /// A beacon that is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +113,8 @@ pub struct DueBeacon {
     pub low_frequency: bool,
     /// When the one before it was sent.
     pub previous: Option<Instant>,
+    /// Its bytes without a digest, where they are as measured.
+    pub bytes: Option<u32>,
 }
 
 impl BeaconTimer {
@@ -133,7 +166,60 @@ impl BeaconTimer {
         DueBeacon {
             low_frequency,
             previous,
+            bytes: None,
         }
+    }
+
+    /// The same by what was measured. `unit` gives numbers from 0 to 1 by number of the beacon and what it decides; always the same for
+    /// the same.
+    ///
+    /// Whoever stood at its last beacon and still does waits for a second to pass; whoever moves off meanwhile beacons at once if a
+    /// beacon was drawn to come before.
+    pub fn next_measured(
+        &mut self,
+        measured: MeasuredBeacons,
+        unit: impl Fn(u32, Decides) -> f64,
+        state: &AgentState,
+        now: Instant,
+    ) -> Option<DueBeacon> {
+        let units = |number| [Decides::Interval, Decides::Size].map(|what| unit(number, what));
+        let planned = *self.planned.get_or_insert_with(|| {
+            let beacon = measured.first(units(0));
+            let share = unit(0, Decides::First);
+            Planned {
+                number: 0,
+                last: None,
+                beacon,
+                from: now,
+                wait: Duration::from_seconds(beacon.interval().seconds() * share),
+            }
+        });
+        let waited = now.since(planned.from) + EARLY;
+        let stood = self.last.is_some_and(|(last, _)| stands(&last)) && stands(state);
+        if waited < planned.wait || stood && waited < Duration::from_seconds(LONGEST_S) {
+            return None;
+        }
+        let sent = match planned.last {
+            // By half a step or more.
+            Some(last) if waited >= planned.wait + EARLY.times(3) => {
+                let interval = now.since(planned.from);
+                measured.delayed(last, interval, unit(planned.number, Decides::DelayedSize))
+            }
+            _ => planned.beacon,
+        };
+        let number = planned.number.wrapping_add(1);
+        let beacon = measured.next(sent, units(number));
+        self.planned = Some(Planned {
+            number,
+            last: Some(sent),
+            beacon,
+            from: now,
+            wait: beacon.interval(),
+        });
+        Some(DueBeacon {
+            bytes: Some(measured.bytes(sent)),
+            ..self.send(state, now)
+        })
     }
 
     /// When the last one was sent.
@@ -228,6 +314,64 @@ mod tests {
         };
         let sent: std::vec::Vec<i64> = (0..80).filter(sent).collect();
         assert_eq!(sent, [0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 55, 65, 75]);
+    }
+
+    /// When somebody with measured beacons sends, in units of 100 ms: by check, the speed and how far the clock is off.
+    fn measured(checks: impl Iterator<Item = (f64, i64)>) -> std::vec::Vec<(usize, u32)> {
+        let mut timer = BeaconTimer::default();
+        let unit = |number: u32, what: Decides| {
+            let mixed = AgentId(u64::from(number) * 4 + what as u64).mixed();
+            (mixed >> 11) as f64 / (1u64 << 53) as f64
+        };
+        let sent = checks.enumerate().filter_map(|(k, (speed, off))| {
+            let now = Instant::from_micros(100_000 * k as i64 + off);
+            let kind = MeasuredBeacons::default();
+            let due = timer.next_measured(kind, unit, &at(0.0, 0.0, speed), now)?;
+            Some((k, due.bytes.unwrap()))
+        });
+        sent.collect()
+    }
+
+    #[test]
+    fn measured_beacons_come_as_drawn_while_one_moves() {
+        let sent = measured((0..40_000).map(|_| (9.0, 0)));
+        let intervals = |sent: &[(usize, u32)]| -> std::vec::Vec<usize> {
+            sent.windows(2).map(|two| two[1].0 - two[0].0).collect()
+        };
+        let all = intervals(&sent);
+        assert!(all.iter().all(|&k| (1..=10).contains(&k)));
+        let mean = all.iter().sum::<usize>() as f64 / all.len() as f64;
+        assert!((mean - 4.87).abs() < 0.15, "{mean}");
+        let bytes = sent.iter().map(|s| f64::from(s.1)).sum::<f64>() / sent.len() as f64;
+        assert!((bytes - 337.0).abs() < 5.0, "{bytes}");
+        // A clock that is a little off changes nothing.
+        let off = |k: i64| [0, 9_000, -9_000, 4_000][k as usize % 4];
+        assert_eq!(measured((0..40_000).map(|k| (9.0, off(k)))), sent);
+    }
+
+    #[test]
+    fn whoever_stands_waits_for_a_second_and_whoever_moves_off_does_not() {
+        // Moving for 20 s, standing for 20, moving on.
+        let speed = |k: i32| if (200..400).contains(&k) { 0.0 } else { 5.0 };
+        let sent = measured((0..600).map(|k| (speed(k), 0)));
+        let standing: std::vec::Vec<_> = sent
+            .iter()
+            .filter(|(k, _)| (210..400).contains(k))
+            .collect();
+        // The beacon that tells of the stop, or the one after it, is the last that does not wait.
+        assert!(standing.windows(2).all(|two| two[1].0 - two[0].0 == 10));
+        assert!(standing.iter().all(|(_, bytes)| *bytes == 455));
+        let longest = sent.windows(2).map(|two| two[1].0 - two[0].0).max();
+        assert_eq!(longest, Some(10));
+        let p = Parameters {
+            beacons: BeaconRule::Measured,
+            ..Parameters::default()
+        };
+        assert_eq!(p.beacon_interval_s(0.0), 1.0);
+        assert_eq!(
+            p.beacon_interval_s(5.0),
+            p.measured_beacons().mean_interval_s()
+        );
     }
 
     #[test]

@@ -61,6 +61,6 @@ pub use messages::{AgentState, Beacon, Broadcast, Message, ObjectState, Report, 
 pub use parameters::Parameters;
 pub use participant::Participant;
 pub use policy::Policy;
-pub use profile::{PolicyMaker, Profile};
+pub use profile::{Chance, PolicyMaker, Profile};
 pub use role::{Event, Input, Output};
 pub use time::{Duration, Instant};

@@ -6,7 +6,7 @@
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use crate::beacons::BeaconTimer;
+use crate::beacons::{BeaconRule, BeaconTimer};
 use crate::contributor::Contributor;
 use crate::digest::CoverageDigest;
 use crate::ears::Ears;
@@ -277,7 +277,15 @@ impl Participant {
             return;
         }
         self.beaconed = slot;
-        let Some(due) = self.beacons.next(p.beacons, &state, self.now) else {
+        let due = match (p.beacons, &self.profile.chance) {
+            (BeaconRule::Measured, Some(chance)) => {
+                let unit = |number, what| chance(self.id, number, what);
+                let measured = p.measured_beacons();
+                self.beacons.next_measured(measured, unit, &state, self.now)
+            }
+            (rule, _) => self.beacons.next(rule, &state, self.now),
+        };
+        let Some(due) = due else {
             return;
         };
         let mut digest = None;

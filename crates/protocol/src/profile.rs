@@ -5,13 +5,18 @@ use alloc::sync::Arc;
 use core::fmt;
 
 use crate::associate::Accuracy;
+use crate::beacons::Decides;
 use crate::demand::{Demand, DemandOptions};
+use crate::ids::AgentId;
 use crate::map::RoadMap;
 use crate::parameters::{Handover, Parameters, ReportContent};
 use crate::policy::{ConditionalCoverage, Policy};
 
 /// Makes the policy of a participant that takes office: every term has one of its own.
 pub type PolicyMaker = Arc<dyn Fn() -> Box<dyn Policy> + Send + Sync>;
+
+/// Numbers from 0 to 1, by agent, number of its beacon and what is decided: always the same for the same. The crate draws nothing itself.
+pub type Chance = Arc<dyn Fn(AgentId, u32, Decides) -> f64 + Send + Sync>;
 
 /// All that [`Participant::new`](crate::Participant::new) has to know.
 ///
@@ -35,6 +40,8 @@ pub struct Profile {
     /// How perceived objects are told apart by place where ids cannot be believed, for policies that leave it open; none where
     /// whoever hands over what was sensed and heard has associated it before, as the letter assumes.
     pub association: Option<Accuracy>,
+    /// Numbers that measured beacons are drawn by; none where it does not beacon so.
+    pub chance: Option<Chance>,
     /// Roads and buildings, as far as it carries a map of them. Without one, everybody is taken to go straight on.
     pub map: Option<Arc<dyn RoadMap>>,
 }
@@ -63,6 +70,7 @@ impl Profile {
             policy: Arc::new(move || Box::new(policy())),
             judgement: None,
             association: None,
+            chance: None,
             map: None,
         }
     }

@@ -8,8 +8,8 @@ use covey_protocol::security::Security;
 use covey_simulator::{Prepared, Scenario, SeedOutcome};
 use support::{arms, car, run, scenario, seconds, still};
 
-/// Forty cars that stand in a row for a while; what they send.
-fn standing(change: impl Fn(&mut Scenario)) -> SeedOutcome {
+/// Forty cars in a row that stay where they are for a while, and say that they go at such a speed; what they send.
+fn row(speed: f64, change: impl Fn(&mut Scenario)) -> SeedOutcome {
     let mut scenario = scenario("toy/straight");
     scenario.penetration = 1.0;
     change(&mut scenario);
@@ -19,7 +19,7 @@ fn standing(change: impl Fn(&mut Scenario)) -> SeedOutcome {
     let lane = lane.max_by(|a, b| a.length.total_cmp(&b.length)).unwrap();
     let room = lane.length / 41.0;
     let cars: Vec<_> = (0..40)
-        .map(|id| car(network, id, &lane.name, room * f64::from(id + 1), 0.0))
+        .map(|id| car(network, id, &lane.name, room * f64::from(id + 1), speed))
         .collect();
     let mut traffic = still(cars);
     let options = seconds(10.0, 100.0);
@@ -34,7 +34,7 @@ fn measured_beacons_come_as_often_and_as_large_as_measured() {
         (Maker::Volkswagen, RoadType::Urban, 337.0),
         (Maker::Renault, RoadType::Highway, 416.0),
     ] {
-        let outcome = standing(|s| {
+        let outcome = row(8.0, |s| {
             s.protocol.beacons = BeaconRule::Measured;
             s.protocol.beacon_maker = maker;
             s.protocol.beacon_road = road;
@@ -54,9 +54,18 @@ fn measured_beacons_come_as_often_and_as_large_as_measured() {
 }
 
 #[test]
+fn whoever_stands_sends_a_measured_beacon_once_a_second() {
+    let outcome = row(0.0, |s| s.protocol.beacons = BeaconRule::Measured);
+    let beacons = &outcome.arms[0].traffic[0];
+    assert_eq!(beacons.messages, 40 * 100);
+    // All beacons of Volkswagen cars in town that came after a second were so large.
+    assert_eq!(beacons.bytes, beacons.messages * 455);
+}
+
+#[test]
 fn signed_beacons_carry_a_certificate_once_a_second() {
     let [plain, signed] = [Security::None, Security::Signed].map(|security| {
-        let outcome = standing(|s| s.protocol.security = security);
+        let outcome = row(0.0, |s| s.protocol.security = security);
         outcome.arms[0].traffic[0]
     });
     assert_eq!(plain.messages, signed.messages);

@@ -201,4 +201,7 @@ fn bad_values_are_refused_by_name() {
     assert!(said.contains("expected \"none\", \"signed\""), "{said}");
     let said = error("protocol.beacon_maker = \"opel\"");
     assert!(said.contains("\"volkswagen\", \"renault\""), "{said}");
+    let said = error("protocol.beacon_road = \"alley\"");
+    assert!(said.contains("protocol.beacon_road"), "{said}");
+    assert!(said.contains("\"universal\""), "{said}");
 }

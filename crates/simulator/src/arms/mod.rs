@@ -16,6 +16,7 @@ use covey_protocol::policy::Policy;
 use covey_protocol::{Parameters, Profile, RoadMap};
 use thiserror::Error;
 
+use crate::channel::chance;
 use crate::measure::recording::ArmHeader;
 use covey_parameters::nearest;
 
@@ -364,6 +365,9 @@ impl Arm {
         if !prepared.scenario.sensing.is_exact() {
             profile.association = Some(prepared.scenario.demand.accuracy());
         }
+        profile.chance = Some(Arc::new(move |agent, number, what| {
+            chance(seed, agent, number, what)
+        }));
         profile
     }
 }

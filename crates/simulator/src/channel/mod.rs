@@ -15,4 +15,4 @@ pub(crate) use lanes::{BeaconLanes, BeaconStatistics};
 pub(crate) use parcel::{Class, Parcel};
 pub(crate) use scheduled::{Arrived, Ticket};
 pub(crate) use sizes::Sizes;
-pub(crate) use timing::{BeaconClock, DueBeacons, sensor_information_is_due};
+pub(crate) use timing::{BeaconClock, DueBeacons, chance, sensor_information_is_due};

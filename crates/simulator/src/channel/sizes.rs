@@ -50,7 +50,7 @@ impl Sizes {
         sender: Sender,
     ) -> (u32, u32) {
         let (whole, digest) = self.unsigned_beacon(digest, beacon.due.low_frequency, sender);
-        match beacon.measured {
+        match beacon.due.bytes {
             Some(bytes) => (bytes + digest, digest),
             None => (whole + self.security.bytes(beacon.certificate), digest),
         }
@@ -192,10 +192,11 @@ mod tests {
             ..plain(true)
         };
         assert_eq!(sizes.beacon(None, &with, CAR), (121 + 232, 0));
-        let measured = Accompanied {
-            measured: Some(455),
-            ..with
+        let due = DueBeacon {
+            bytes: Some(455),
+            ..with.due
         };
+        let measured = Accompanied { due, ..with };
         assert_eq!(sizes.beacon(Some(13), &measured, CAR), (468, 13));
         assert_eq!(sizes.report(10, false, CAR, false), 121 + 350 + 93);
         assert_eq!(sizes.report(10, false, CAR, true), 121 + 350 + 232);
@@ -219,8 +220,8 @@ mod tests {
             due: DueBeacon {
                 low_frequency,
                 previous: None,
+                bytes: None,
             },
-            measured: None,
             certificate: false,
         }
     }

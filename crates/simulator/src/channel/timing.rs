@@ -1,11 +1,11 @@
 //! When messages and their containers are due: the protocol's own rules, asked once for all arms.
 
 use covey_draws::{Draws, Purpose};
-use covey_protocol::beacons::{BeaconRule, BeaconTimer, DueBeacon};
+use covey_protocol::beacons::{BeaconRule, BeaconTimer, Decides, DueBeacon};
 use covey_protocol::security::CertificateTimer;
 use covey_protocol::{AgentId, Duration};
 
-use crate::ids::{Slot, Step};
+use crate::ids::Slot;
 use crate::readings::SenderPhase;
 use crate::world::World;
 
@@ -16,8 +16,6 @@ const SENSOR_INFORMATION_S: f64 = 1.0;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Accompanied {
     pub(crate) due: DueBeacon,
-    /// Its bytes without a digest, where they are as measured.
-    pub(crate) measured: Option<u32>,
     /// Where it is signed, it carries the certificate.
     pub(crate) certificate: bool,
 }
@@ -36,8 +34,6 @@ pub(crate) struct DueBeacons {
 pub(crate) struct BeaconClock {
     timers: Vec<BeaconTimer>,
     certificates: Vec<CertificateTimer>,
-    /// By place: the first step at which its next beacon is due, where intervals are measured ones.
-    next: Vec<Step>,
     /// By place: at which step of a beacon interval it may beacon, of a cycle it reports, and of a senders' interval it checks what
     /// to report where nobody asks.
     beacon_phase: Vec<u32>,
@@ -51,7 +47,6 @@ impl BeaconClock {
         let size = world.road.size();
         self.timers.resize(size, BeaconTimer::default());
         self.certificates.resize(size, CertificateTimer::default());
-        self.next.resize(size, Step(0));
         self.beacon_phase.resize(size, 0);
         self.report_phase.resize(size, 0);
         self.sender_phase.resize(size, 0);
@@ -60,7 +55,6 @@ impl BeaconClock {
             let agent = world.agent(slot);
             self.timers[slot.index()] = BeaconTimer::default();
             self.certificates[slot.index()] = CertificateTimer::default();
-            self.next[slot.index()] = first_measured(world, slot);
             self.beacon_phase[slot.index()] = steps(p.beacon_phase(agent));
             self.report_phase[slot.index()] = steps(p.report_phase(agent));
             self.sender_phase[slot.index()] = sender_phase(world, agent);
@@ -74,15 +68,12 @@ impl BeaconClock {
             }
             let state = &world.here(slot).state;
             let timer = &mut self.timers[slot.index()];
-            let (due, measured) = match p.beacons {
-                BeaconRule::Periodic | BeaconRule::Triggered => {
-                    (timer.next(p.beacons, state, now), None)
-                }
-                BeaconRule::Measured if world.step() < self.next[slot.index()] => (None, None),
+            let due = match p.beacons {
+                BeaconRule::Periodic | BeaconRule::Triggered => timer.next(p.beacons, state, now),
                 BeaconRule::Measured => {
-                    let (interval, bytes) = measured(world, slot);
-                    self.next[slot.index()] = world.step().after(interval);
-                    (Some(timer.send(state, now)), Some(bytes))
+                    let agent = world.agent(slot);
+                    let unit = |number, what| chance(world.seed, agent, number, what);
+                    timer.next_measured(p.measured_beacons(), unit, state, now)
                 }
             };
             if let Some(due) = due {
@@ -90,7 +81,6 @@ impl BeaconClock {
                 beacons.senders.push(slot);
                 beacons.due.push(Accompanied {
                     due,
-                    measured,
                     certificate: certificate.is_due(now),
                 });
             }
@@ -109,25 +99,12 @@ impl BeaconClock {
     }
 }
 
-/// A number from 0 to 1 for the beacon of a place in this step.
-fn unit(world: &World<'_>, slot: Slot, class: u8) -> f64 {
-    let step = u64::from(world.step().0);
-    let draws = Draws::new(world.seed, Purpose::MeasuredBeacon, class, step);
-    draws.at(world.road.id(slot), 0).uniform()
-}
-
-/// Steps to the next beacon of a place that beacons now, and the bytes of this one.
-fn measured(world: &World<'_>, slot: Slot) -> (u32, u32) {
-    let measured = world.prepared.scenario.protocol.measured_beacons();
-    let interval = measured.interval(unit(world, slot, 0));
-    (steps(interval), measured.bytes(unit(world, slot, 1)))
-}
-
-/// The step from which a newcomer beacons: somewhere in an interval, so that those who come together do not beacon together.
-fn first_measured(world: &World<'_>, slot: Slot) -> Step {
-    let (interval, _) = measured(world, slot);
-    let passed = f64::from(interval) * unit(world, slot, 2);
-    world.step().after(passed as u32)
+/// What is decided of an agent's measured beacon of this number, as a number from 0 to 1.
+pub(crate) fn chance(seed: u64, agent: AgentId, number: u32, what: Decides) -> f64 {
+    let number = u64::from(number);
+    let draws = Draws::new(seed, Purpose::MeasuredBeacon, what as u8, number);
+    // Vehicles have numbers of 32 bits.
+    draws.at(agent.0 as u32, 0).uniform()
 }
 
 fn steps(phase: Duration) -> u32 {

@@ -9,6 +9,8 @@ mod support;
 mod crowd;
 mod wire;
 
+use covey_protocol::beacons::BeaconRule;
+use covey_protocol::measured::Maker;
 use covey_protocol::parameters::Handover;
 use covey_radio::CollisionLaw;
 use covey_simulator::{Arm, FrameSource, MapReference, Prepared, RunError, RunOptions, simulate};
@@ -101,6 +103,27 @@ fn at_the_blind_junction_participants_send_what_the_run_sends() {
     assert_same(&crowds, 20);
     let demand = crowds.iter().last().unwrap();
     assert!(demand.sent.requests > 0, "{:?}", demand.sent);
+}
+
+#[test]
+fn with_measured_beacons_participants_send_what_the_run_sends() {
+    let mut scenario = scenario("toy/blind-junction");
+    scenario.protocol.beacons = BeaconRule::Measured;
+    scenario.protocol.beacon_maker = Maker::Renault;
+    let prepared = Prepared::new(&scenario).unwrap();
+    let arms = arms(&ARMS);
+    let options = seconds(10.0, 20.0);
+    let same = |prepared: &Prepared, change: &dyn Fn(&mut covey_protocol::Profile)| {
+        let mut traffic = traffic(prepared, 3);
+        beside(prepared, &mut traffic, &arms, 3, &options, false, change)
+    };
+    assert_same(&same(&prepared, &|_| {}), 10);
+    scenario.protocol.beacon_maker = Maker::Volkswagen;
+    let prepared = Prepared::new(&scenario).unwrap();
+    assert_same(&same(&prepared, &|_| {}), 10);
+    // Without numbers to draw by, they beacon as if triggered, and are noticed.
+    let others = same(&prepared, &|profile| profile.chance = None);
+    assert!(others.iter().all(|crowd| !crowd.differences.is_empty()));
 }
 
 /// The corridor, and the vehicles of a stretch of it.
