@@ -37,44 +37,79 @@ pub(crate) fn run(root: &Path, database: Option<&str>, report: &mut Report) {
     if TOOL.probe(root).is_err() && !TOOL.source.install(root, report) {
         return report.fail("cargo-deny cannot be installed; it needs crates.io");
     }
-    let rules = match rules(root, database) {
-        Ok(rules) => rules,
+    let mut call = Call::new(
+        root,
+        "cargo",
+        &["deny", "check", "advisories", "licenses", "sources"],
+    );
+    for (name, value) in match database.map(instead).transpose() {
+        Ok(settings) => settings.into_iter().flatten(),
         Err(error) => return report.fail(&error),
-    };
-    let arguments = [
-        "deny",
-        "check",
-        "--config",
-        &rules,
-        "advisories",
-        "licenses",
-        "sources",
-    ];
-    let output = report.call_for_output(Call::new(root, "cargo", &arguments));
+    } {
+        call = call.env(name, &value);
+    }
+    let output = report.call_for_output(call);
     for line in output.lines() {
         report.tell(line);
     }
 }
 
-/// The file of rules: `deny.toml`, or a copy of it that names the folder of the database.
-fn rules(root: &Path, database: Option<&str>) -> Result<String, String> {
-    let Some(database) = database else {
-        return Ok("deny.toml".to_owned());
-    };
-    let problem = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
-    let folder = Path::new(database);
-    let folder = folder
+/// What makes git fetch from `folder` whatever is asked for at [`ADDRESS`]. cargo-deny takes no `file://` for a database, and asks git.
+fn instead(folder: &str) -> Result<[(&'static str, String); 3], String> {
+    let folder = Path::new(folder)
         .canonicalize()
-        .map_err(|error| problem(folder, error))?;
-    let from = root.join("deny.toml");
-    let text = std::fs::read_to_string(&from).map_err(|error| problem(&from, error))?;
-    if !text.contains(ADDRESS) {
+        .map_err(|error| format!("{folder}: {error}"))?;
+    if !folder.join("HEAD").exists() && !folder.join(".git").exists() {
         return Err(format!(
-            "deny.toml: found no `{ADDRESS}`, expected it as the database"
+            "{}: found no git repository, expected a clone of {ADDRESS}",
+            folder.display()
         ));
     }
-    let text = text.replace(ADDRESS, &format!("file://{}", folder.display()));
-    let to = root.join("target/deny.toml");
-    std::fs::write(&to, text).map_err(|error| problem(&to, error))?;
-    Ok(to.to_string_lossy().into_owned())
+    Ok([
+        ("GIT_CONFIG_COUNT", "1".to_owned()),
+        (
+            "GIT_CONFIG_KEY_0",
+            format!("url.file://{}.insteadOf", folder.display()),
+        ),
+        ("GIT_CONFIG_VALUE_0", ADDRESS.to_owned()),
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_database_comes_from_the_folder_that_is_named() {
+        let rules = include_str!("../../deny.toml");
+        assert!(rules.contains(ADDRESS) && rules.contains("git-fetch-with-cli = true"));
+        let folder = empty_folder();
+        let error = instead(&folder.to_string_lossy()).unwrap_err();
+        assert!(error.contains("expected a clone"), "{error}");
+        let git = |arguments: &[&str]| {
+            let mut call = std::process::Command::new("git");
+            call.arg("-C").arg(&folder).args(arguments);
+            call
+        };
+        assert!(git(&["init", "--quiet"]).status().unwrap().success());
+        // git itself says where it would go.
+        let mut asked = git(&["ls-remote", "--get-url", ADDRESS]);
+        asked.envs(instead(&folder.to_string_lossy()).unwrap());
+        let said = String::from_utf8(asked.output().unwrap().stdout).unwrap();
+        let there = folder.canonicalize().unwrap();
+        assert_eq!(said.trim(), format!("file://{}", there.display()));
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert!(
+            instead("no/such/folder")
+                .unwrap_err()
+                .contains("no/such/folder")
+        );
+    }
+
+    /// An empty folder of this process.
+    fn empty_folder() -> std::path::PathBuf {
+        let folder = std::env::temp_dir().join(format!("covey-audit-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        folder
+    }
 }

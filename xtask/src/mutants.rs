@@ -1,14 +1,22 @@
 //! Do the tests notice? Mistakes put into the source one at a time by cargo-mutants, and the crate's own tests run on each.
 //!
 //! All of them take hours, so a sample drawn by a seed can be run, or a share; cargo-mutants is installed when it is asked for.
+//!
+//! What makes a mutant cheap: mistakes are made in one copy of the source that stays ([`copy`]), so that only what a mistake touches is
+//! built anew, with the dependencies that the tests have built already and little optimisation; examples and documentation are left
+//! out; and the tests beside the code run first, those of `tests/` on what is left.
 
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use covey_draws::mix;
 
 use crate::component::{Component, Source};
+use crate::metadata::{self, Package};
 use crate::process::Call;
 use crate::step_report::Report;
+use crate::tidy;
 
 /// The help text of `cargo xtask mutants`.
 pub(crate) const HELP: &str = "\
@@ -23,8 +31,9 @@ Usage: cargo xtask mutants [--sample N] [--seed N] [--shard K/N] [--list] [FILE]
   TESTS        what cargo test is told, such as `--lib`: only these tests run
 
 FILE is a path as cargo-mutants takes it (`crates/protocol/src/office.rs`, `crates/protocol/src/host/*`); without any, all of
-protocol and its, and the simulator's channel and metric. A mutant takes about half a minute; outcomes are in
-target/mutants.out. The exit code is 0 only if every mutant was noticed, or could not be built.
+protocol and its, and the simulator's channel and metric. Tests beside the code run first; whatever they do not notice meets
+all tests of the crate. Mistakes are made in a copy, target/mutants/tree; what each led to is in target/mutants. The exit code is
+0 only if every mutant was noticed, or could not be built.
 
 Examples:
   cargo xtask mutants crates/protocol/src/guard.rs
@@ -140,37 +149,231 @@ pub(crate) fn run(root: &Path, choice: &Choice, report: &mut Report) {
     };
     let of = all.len();
     let chosen = choice.of(all);
-    report.note(format!("{} of {of} mutants", chosen.len()));
+    report.tell(&format!("{} of {of} mutants", chosen.len()));
     if chosen.is_empty() {
         return report.fail("there are no such mutants");
     }
     if choice.list {
-        for name in &chosen {
-            report.note(name.clone());
+        return chosen.iter().for_each(|name| report.tell(name));
+    }
+    let site = match Site::new(root) {
+        Ok(site) => site,
+        Err(error) => return report.fail(&error),
+    };
+    let mut outcome = Outcome::default();
+    for (folder, names) in by_folder(chosen) {
+        let done = site.try_all(&folder, names, &choice.tests, report);
+        match done {
+            Ok(done) => outcome.add(done),
+            Err(error) => return report.fail(&error),
         }
-        return;
     }
-    // Names are what cargo-mutants tells them apart by; a line number is part of them.
-    let exact: Vec<String> = chosen.iter().map(|name| literally(name)).collect();
-    let mut arguments = vec![
-        "mutants",
-        "--output",
-        "target",
-        "--no-shuffle",
-        "--colors=never",
-        "--timeout-multiplier=5",
-        "--minimum-test-timeout=60",
-    ];
-    arguments.extend(files.iter().flat_map(|&file| ["--file", file]));
-    arguments.extend(exact.iter().flat_map(|name| ["--re", name.as_str()]));
-    if !choice.tests.is_empty() {
-        arguments.push("--");
-        arguments.extend(choice.tests.iter().map(String::as_str));
+    for line in outcome.lines() {
+        report.tell(&line);
     }
-    let output = report.call_for_output(Call::new(root, "cargo", &arguments));
-    for line in output.lines() {
-        report.tell(line);
+    if !outcome.missed.is_empty() {
+        report.fail("there are mutants that no test notices");
     }
+}
+
+/// Mutants by the folder of their crate, such as `crates/protocol`.
+fn by_folder(names: Vec<String>) -> BTreeMap<String, Vec<String>> {
+    let mut folders: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for name in names {
+        let folder = name.split("/src/").next().unwrap_or_default().to_owned();
+        folders.entry(folder).or_default().push(name);
+    }
+    folders
+}
+
+/// What became of mutants, by name.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Outcome {
+    caught: Vec<String>,
+    /// They run for too long, which tests notice, too.
+    timed_out: Vec<String>,
+    unviable: Vec<String>,
+    missed: Vec<String>,
+}
+
+impl Outcome {
+    fn add(&mut self, other: Self) {
+        self.caught.extend(other.caught);
+        self.timed_out.extend(other.timed_out);
+        self.unviable.extend(other.unviable);
+        self.missed.extend(other.missed);
+    }
+
+    /// What cargo-mutants wrote into `folder`.
+    fn read(folder: &Path) -> Result<Self, String> {
+        let names = |file: &str| {
+            let path = folder.join(file);
+            let text = fs::read_to_string(&path)
+                .map_err(|error| format!("{}: {error}", path.display()))?;
+            Ok::<_, String>(text.lines().map(str::to_owned).collect())
+        };
+        Ok(Self {
+            caught: names("caught.txt")?,
+            timed_out: names("timeout.txt")?,
+            unviable: names("unviable.txt")?,
+            missed: names("missed.txt")?,
+        })
+    }
+
+    /// What to show.
+    fn lines(&self) -> Vec<String> {
+        let noticed = self.caught.len() + self.timed_out.len();
+        let viable = noticed + self.missed.len();
+        let mut lines: Vec<String> = self
+            .missed
+            .iter()
+            .map(|name| format!("not noticed: {name}"))
+            .collect();
+        lines.push(format!(
+            "{noticed} of {viable} viable mutants noticed ({:.1} %), {} of them since they never end; {} could not be built",
+            100.0 * noticed as f64 / viable.max(1) as f64,
+            self.timed_out.len(),
+            self.unviable.len()
+        ));
+        lines
+    }
+}
+
+/// Where mistakes are made.
+struct Site<'a> {
+    root: &'a Path,
+    tree: PathBuf,
+    target: String,
+    packages: Vec<Package>,
+}
+
+impl<'a> Site<'a> {
+    /// The copy, brought up to date.
+    fn new(root: &'a Path) -> Result<Self, String> {
+        let target = metadata::target_folder(root)?;
+        let tree = Path::new(&target).join("mutants/tree");
+        let files = tidy::tracked(root)?;
+        copy(root, &tree, &files).map_err(|error| format!("{}: {error}", tree.display()))?;
+        Ok(Self {
+            root,
+            tree,
+            packages: metadata::workspace(root)?,
+            target,
+        })
+    }
+
+    /// Tries mutants of the crate in `folder`: with the tests that are named, or first with those beside the code and then, where these
+    /// did not notice, with all.
+    fn try_all(
+        &self,
+        folder: &str,
+        names: Vec<String>,
+        tests: &[String],
+        report: &mut Report,
+    ) -> Result<Outcome, String> {
+        if !tests.is_empty() {
+            let tests: Vec<&str> = tests.iter().map(String::as_str).collect();
+            return self.try_with(folder, &names, &tests, report);
+        }
+        let mut outcome = self.try_with(folder, &names, &["--lib"], report)?;
+        let left = std::mem::take(&mut outcome.missed);
+        if !left.is_empty() {
+            outcome.add(self.try_with(folder, &left, &["--tests"], report)?);
+        }
+        Ok(outcome)
+    }
+
+    fn try_with(
+        &self,
+        folder: &str,
+        names: &[String],
+        tests: &[&str],
+        report: &mut Report,
+    ) -> Result<Outcome, String> {
+        let here = self.root.join(folder);
+        let package = self
+            .packages
+            .iter()
+            .find(|package| Path::new(&package.folder) == here)
+            .ok_or_else(|| format!("{folder}: found no crate there"))?;
+        let out = format!("{}/mutants/{}", self.target, package.name);
+        fs::create_dir_all(&out).map_err(|error| format!("{out}: {error}"))?;
+        let features = metadata::test_features(std::slice::from_ref(package));
+        let mut arguments = words(&[
+            "mutants",
+            "--in-place",
+            "--colors=never",
+            "--timeout-multiplier=5",
+            "--minimum-test-timeout=20",
+        ]);
+        arguments.push(format!("--dir={}", self.tree.display()));
+        arguments.push(format!("--output={out}"));
+        arguments.push(format!("--file={folder}/**/*.rs"));
+        if !features.is_empty() {
+            arguments.push(format!("--features={features}"));
+        }
+        for (key, value) in CHEAP {
+            let key = key.replace("CRATE", &package.name);
+            arguments.push(format!("--cargo-arg=--config=profile.dev.{key}={value}"));
+        }
+        arguments.extend(tests.iter().map(|test| format!("--cargo-arg={test}")));
+        // Names are what cargo-mutants tells them apart by; a line number is part of them.
+        arguments.extend(names.iter().map(|name| format!("--re={}", literally(name))));
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        report.tell(&format!(
+            "{}: {} mutants, {}",
+            package.name,
+            names.len(),
+            tests.join(" ")
+        ));
+        let done = Call::new(self.root, "cargo", &arguments)
+            .env("CARGO_TARGET_DIR", &self.target)
+            .run(|passed, last| report.tell(&format!("{} s: {last}", passed.as_secs())));
+        let outcome = Outcome::read(&Path::new(&out).join("mutants.out"));
+        let outcome = outcome.ok().filter(|outcome| {
+            // Each has come to something: the tests pass without mistakes, and nobody stopped it.
+            let Outcome { caught, missed, .. } = outcome;
+            let ended = [&outcome.timed_out, &outcome.unviable, caught, missed];
+            ended.iter().map(|names| names.len()).sum::<usize>() == names.len()
+        });
+        outcome.ok_or_else(|| format!("cargo-mutants did not get to its end:\n{}", done.output))
+    }
+}
+
+/// How the crate in question is built: quickly.
+const CHEAP: [(&str, &str); 2] = [("package.CRATE.opt-level", "1"), ("debug", "false")];
+
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|&word| word.to_owned()).collect()
+}
+
+/// Brings `to` up to date with the `files` of `from`: those that differ are written, so that cargo sees no change where there is none;
+/// what is no longer there is removed.
+fn copy(from: &Path, to: &Path, files: &[String]) -> io::Result<()> {
+    for file in files {
+        let (source, copy) = (from.join(file), to.join(file));
+        let bytes = fs::read(source)?;
+        if fs::read(&copy).is_ok_and(|held| held == bytes) {
+            continue;
+        }
+        if let Some(folder) = copy.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        fs::write(copy, bytes)?;
+    }
+    let known: BTreeSet<PathBuf> = files.iter().map(|file| to.join(file)).collect();
+    let mut folders = vec![to.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if !known.contains(&path) {
+                fs::remove_file(path)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// A regular expression that matches this text alone.
@@ -231,6 +434,48 @@ mod tests {
         let mut whole = all.clone();
         whole.sort();
         assert_eq!(together, whole);
+    }
+
+    #[test]
+    fn mutants_are_tried_crate_by_crate() {
+        let names = ["crates/a/src/x.rs:1:2: z", "crates/b/src/y.rs:3:4: z"];
+        let folders = by_folder(words(&names));
+        let folders: Vec<&String> = folders.keys().collect();
+        assert_eq!(folders, ["crates/a", "crates/b"]);
+    }
+
+    #[test]
+    fn what_was_noticed_is_counted_of_what_could_be_built() {
+        let outcome = Outcome {
+            caught: words(&["a", "b"]),
+            timed_out: words(&["c"]),
+            unviable: words(&["d", "e"]),
+            missed: words(&["f"]),
+        };
+        let lines = outcome.lines();
+        assert_eq!(lines[0], "not noticed: f");
+        assert!(lines[1].starts_with("3 of 4 viable mutants noticed (75.0 %), 1 of them"));
+    }
+
+    #[test]
+    fn a_copy_follows_and_leaves_alone_what_is_the_same() {
+        let folder = std::env::temp_dir().join(format!("covey-mutants-{}", std::process::id()));
+        let (from, to) = (folder.join("from"), folder.join("to"));
+        fs::create_dir_all(from.join("src")).unwrap();
+        fs::write(from.join("src/a.rs"), "a").unwrap();
+        fs::write(from.join("b.rs"), "b").unwrap();
+        copy(&from, &to, &words(&["src/a.rs", "b.rs"])).unwrap();
+        let written = |file: &str| fs::metadata(to.join(file)).unwrap().modified().unwrap();
+        let before = (written("src/a.rs"), written("b.rs"));
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        fs::write(from.join("b.rs"), "other").unwrap();
+        copy(&from, &to, &words(&["src/a.rs", "b.rs"])).unwrap();
+        assert_eq!(fs::read_to_string(to.join("b.rs")).unwrap(), "other");
+        assert_eq!(written("src/a.rs"), before.0);
+        assert!(written("b.rs") > before.1);
+        copy(&from, &to, &words(&["b.rs"])).unwrap();
+        assert!(!to.join("src/a.rs").exists());
+        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]

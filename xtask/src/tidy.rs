@@ -184,6 +184,19 @@ fn unfinished(root: &Path) -> Result<Vec<String>, String> {
 
 /// The files of the repository with one of `extensions`, tracked or about to be, as paths from the top with `/`.
 fn files(root: &Path, extensions: &[&str]) -> Result<Vec<String>, String> {
+    let mut files = tracked(root)?;
+    files.retain(|path| {
+        Path::new(path)
+            .extension()
+            .and_then(|extension| extension.to_str())
+            .is_some_and(|extension| extensions.contains(&extension))
+            && std::fs::metadata(root.join(path)).is_ok_and(|file| file.len() <= MOST_BYTES)
+    });
+    Ok(files)
+}
+
+/// All files of the repository, tracked or about to be, as paths from the top with `/`.
+pub(crate) fn tracked(root: &Path) -> Result<Vec<String>, String> {
     let list = Call::new(
         root,
         "git",
@@ -196,20 +209,11 @@ fn files(root: &Path, extensions: &[&str]) -> Result<Vec<String>, String> {
         ],
     )
     .read()
-    .map_err(|error| format!("the tidy checks ask git for the list of files: {error}"))?;
+    .map_err(|error| format!("git is asked for the list of files: {error}"))?;
     let mut files: Vec<String> = list
         .split('\0')
-        .filter(|path| {
-            Path::new(path)
-                .extension()
-                .and_then(|extension| extension.to_str())
-                .is_some_and(|extension| extensions.contains(&extension))
-        })
-        .filter(|path| {
-            // A file deleted but not yet committed is still listed.
-            std::fs::metadata(root.join(path))
-                .is_ok_and(|file| file.is_file() && file.len() <= MOST_BYTES)
-        })
+        // A file deleted but not yet committed is still listed.
+        .filter(|path| root.join(path).is_file())
         .map(str::to_owned)
         .collect();
     files.sort();

@@ -64,14 +64,15 @@ fn say(what: &str, mut times: Vec<Elapsed>) {
     );
 }
 
-/// A host that hears `names` stations, of which `steady` beacon again and again.
-fn flood(profile: &Profile, names: u64, steady: u64, spread_m: f64) {
+/// A host that hears `names` stations, each `times` times, and `steady` ones that beacon again and again.
+fn flood(profile: &Profile, names: u64, times: i64, steady: u64, spread_m: f64) {
     let mut now = Instant::ZERO;
     let mut host = Participant::new(profile, AgentId(1), now);
     let (mut inputs, mut ticks) = (Vec::new(), Vec::new());
     let (mut inputs_cpu, mut ticks_cpu) = (Some(Elapsed::ZERO), Some(Elapsed::ZERO));
     let mut next = 1_000_000_u64;
     let per_step = names / 60;
+    let earlier = |k| Duration::from_millis(100 * k);
     for step in 0..100 {
         let own = beacon(1, now, 250.0, 250.0).state;
         host.handle_input(now, Input::Moved(&own));
@@ -80,14 +81,16 @@ fn flood(profile: &Profile, names: u64, steady: u64, spread_m: f64) {
             next += 1;
             next.wrapping_mul(0x9E37_79B9) % 4_000_000_000
         });
+        let again = again.map(|sender| (sender, now));
+        let new = new.flat_map(|sender| (0..times).rev().map(move |k| (sender, now - earlier(k))));
         let said: Vec<Beacon> = again
             .chain(new)
-            .map(|sender| {
+            .map(|(sender, at)| {
                 let place = |k: u64| {
                     let share = (AgentId(sender ^ k).mixed() >> 11) as f64 / (1_u64 << 53) as f64;
                     spread_m * (share - 0.5)
                 };
-                beacon(sender, now, 250.0 + place(0), 250.0 + place(77))
+                beacon(sender, at, 250.0 + place(0), 250.0 + place(77))
             })
             .collect();
         timed(&mut inputs_cpu, || {
@@ -127,14 +130,17 @@ fn flood(profile: &Profile, names: u64, steady: u64, spread_m: f64) {
 
 fn main() {
     for (name, profile) in [("letter", Profile::letter()), ("demand", Profile::demand())] {
-        for (names, steady, spread_m) in [
-            (0, 150, 300.0),
-            (0, 1_000, 300.0),
-            (0, 1_000, 5.0),
-            (100_000, 300, 300.0),
+        for (names, times, steady, spread_m) in [
+            (0, 1, 150, 300.0),
+            (0, 1, 1_000, 300.0),
+            (0, 1, 1_000, 5.0),
+            (100_000, 1, 300, 300.0),
+            (33_000, 3, 300, 300.0),
         ] {
-            println!("{name}: {steady} stations within {spread_m} m, and {names} names in 3 s");
-            flood(&profile, names, steady, spread_m);
+            println!(
+                "{name}: {steady} stations within {spread_m} m, and {names} names in 3 s, each heard {times} times"
+            );
+            flood(&profile, names, times, steady, spread_m);
         }
     }
     if let Some(peak) = peak_kb() {

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use crate::digest::CoverageDigest;
 use crate::grid::{Position, Tile};
-use crate::guard::{Refusals, Rules, Whereabouts, names_to_go};
+use crate::guard::{Exits, Refusals, Rules, Whereabouts};
 use crate::ids::AgentId;
 use crate::knowledge::{Heard, Neighbour};
 use crate::messages::{Beacon, Broadcast, ObjectState};
@@ -28,6 +28,7 @@ pub(crate) struct Ears {
     soft_state: Duration,
     limits: Limits,
     stations: Stations,
+    exits: Exits,
     claims: Claims,
     sayings: VecDeque<Said>,
     refusals: Refusals,
@@ -61,9 +62,9 @@ const MOST_BEACONS: usize = 64;
 const NAMES: usize = 2;
 
 impl Beacons {
-    /// It was heard more than once or twice.
-    fn is_established(&self) -> bool {
-        self.before.len() >= NAMES
+    /// When it was last heard, if that was only once or twice.
+    fn as_name(&self) -> Option<Instant> {
+        (self.before.len() < NAMES).then_some(self.newest.at)
     }
 
     fn whereabouts(&self) -> Whereabouts {
@@ -117,6 +118,7 @@ impl Ears {
                 },
             },
             stations: SortedMap::default(),
+            exits: Exits::default(),
             claims: Claims::default(),
             sayings: VecDeque::new(),
             refusals: Refusals::default(),
@@ -131,11 +133,13 @@ impl Ears {
     /// The participant is there.
     pub(crate) fn move_to(&mut self, place: Position) {
         self.place = Some(place);
+        self.exits.look_again();
     }
 
     /// Forgets all that was heard, but for how often something was passed over.
     pub(crate) fn clear(&mut self) {
         self.stations.clear();
+        self.exits.clear();
         self.claims.clear();
         self.sayings.clear();
     }
@@ -145,11 +149,16 @@ impl Ears {
         self.now = now;
         let soft_state = self.soft_state;
         let recent = |at: Instant| now.since(at) <= soft_state;
-        self.stations.retain(|_, beacons| {
+        let exits = &mut self.exits;
+        exits.look_again();
+        self.stations.retain(|id, beacons| {
+            let was = beacons.as_name();
             while beacons.before.front().is_some_and(|&at| !recent(at)) {
                 beacons.before.pop_front();
             }
-            recent(beacons.newest.at)
+            let stays = recent(beacons.newest.at);
+            exits.note(id, was, beacons.as_name().filter(|_| stays));
+            stays
         });
         self.sayings.retain(|said| recent(said.at));
     }
@@ -179,6 +188,7 @@ impl Ears {
         if !new && beacon.at <= beacons.newest.at {
             return true;
         }
+        let was = beacons.as_name().filter(|_| !new);
         if !new {
             if beacons.before.len() >= MOST_BEACONS {
                 beacons.before.pop_front();
@@ -189,29 +199,26 @@ impl Ears {
         if let Some(digest) = beacons.newest.digest.take() {
             beacons.digest = Some((beacon.at, digest));
         }
+        self.exits.note(beacon.sender, was, beacons.as_name());
         true
     }
 
     /// Makes room for one station more, whose first beacon this is, or says that there is none: of those heard only once or twice
-    /// the longest unheard are let go, else the farthest, if that is farther off than the new one.
+    /// the longest unheard is let go, else the farthest, if that is farther off than the new one.
     fn make_room(&mut self, beacon: &Beacon) -> bool {
         if self.stations.len() < self.limits.stations {
             return true;
         }
+        self.refusals.stations += 1;
         let place = self.place.unwrap_or(beacon.state.position);
         let off = |beacon: &Beacon| beacon.state.position.distance(place);
-        let names = self.stations.iter().filter(|(_, b)| !b.is_established());
-        let names = names.map(|(id, b)| (b.newest.at, id));
-        let names = names_to_go(names, self.limits.stations);
-        self.refusals.stations += names.len().max(1) as u64;
-        if !names.is_empty() {
-            self.stations.remove_all(&names);
-            return true;
-        }
-        let all = self.stations.iter().map(|(id, b)| (off(&b.newest), id));
-        let farthest = all.max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let farther = farthest.filter(|&(distance, _)| distance > off(beacon));
-        farther.is_some_and(|(_, id)| self.stations.remove(id).is_some())
+        let stations = &self.stations;
+        let gone = self.exits.take_name().or_else(|| {
+            let all = || stations.iter().map(|(id, b)| (off(&b.newest), id));
+            let stays = |id| stations.get(id).is_some();
+            self.exits.take_farthest(off(beacon), all, stays)
+        });
+        gone.is_some_and(|id| self.stations.remove(id).is_some())
     }
 
     /// A broadcast was decoded. Gives whether a host can have sent it, and its claim where that is news and can be believed.
@@ -438,6 +445,75 @@ mod tests {
         assert!(ears.hears(AgentId(2)));
         assert_eq!(counted(&mut ears, 2_901), []);
         assert!(!ears.hears(AgentId(2)));
+    }
+
+    /// Ears with room for so many stations.
+    fn small_ears(stations: u32) -> Ears {
+        let mut parameters = Parameters::default();
+        parameters.guard.stations = stations;
+        Ears::new(AgentId(1), &parameters, true)
+    }
+
+    #[test]
+    fn who_goes_is_known_whatever_was_heard_and_forgotten() {
+        let mut ears = small_ears(16);
+        ears.move_to(Position::default());
+        for step in 0..4_000_u64 {
+            let draw = AgentId(step).mixed();
+            let now = 20 * step as i64;
+            let sender = 2 + draw % 40;
+            let late = (draw >> 8) % 300;
+            let x = (sender * 7 % 50) as f64;
+            ears.hear(at(now), &beacon(sender, now - late as i64, x, None));
+            if draw >> 16 & 7 == 0 {
+                ears.forget(at(now));
+            }
+            if draw >> 20 & 511 == 0 {
+                ears.clear();
+            }
+            assert!(ears.stations.len() <= 16);
+            let names = ears.stations.iter();
+            let names = names.filter_map(|(id, beacons)| Some((beacons.as_name()?, id)));
+            let mut names: Vec<(Instant, AgentId)> = names.collect();
+            names.sort_unstable();
+            let mut exits = ears.exits.clone();
+            let known: Vec<AgentId> = core::iter::from_fn(|| exits.take_name()).collect();
+            assert_eq!(known, names.iter().map(|n| n.1).collect::<Vec<_>>());
+        }
+        assert!(ears.refusals.stations > 100);
+    }
+
+    #[test]
+    fn names_go_first_then_the_farthest_and_no_nearer_one() {
+        let mut ears = small_ears(8);
+        ears.move_to(Position::default());
+        // Seven stations that are heard again and again, and one that was heard twice.
+        for now in [0, 100, 200] {
+            for id in 2..9 {
+                ears.hear(at(now), &beacon(id, now, 10.0 * id as f64, None));
+            }
+        }
+        ears.hear(at(200), &beacon(9, 200, 1.0, None));
+        ears.hear(at(250), &beacon(9, 250, 1.0, None));
+        let heard =
+            |ears: &Ears| -> Vec<u64> { ears.stations.iter().map(|(id, _)| id.0).collect() };
+        assert!(ears.hear(at(260), &beacon(20, 260, 500.0, None)));
+        assert_eq!(heard(&ears), [2, 3, 4, 5, 6, 7, 8, 20]);
+        // It becomes a station; then it is the farthest, and goes for a nearer one.
+        for now in [300, 400] {
+            ears.hear(at(now), &beacon(20, now, 500.0, None));
+        }
+        assert!(!ears.hear(at(400), &beacon(30, 400, 501.0, None)));
+        assert!(ears.hear(at(400), &beacon(31, 400, 499.0, None)));
+        assert_eq!(heard(&ears), [2, 3, 4, 5, 6, 7, 8, 31]);
+        for now in [450, 500] {
+            ears.hear(at(now), &beacon(31, now, 499.0, None));
+        }
+        // Distances are looked at anew when one has moved: 2 is the farthest now.
+        ears.move_to(Position::new(470.0, 0.0));
+        assert!(ears.hear(at(500), &beacon(40, 500, 300.0, None)));
+        assert_eq!(heard(&ears), [3, 4, 5, 6, 7, 8, 31, 40]);
+        assert_eq!(ears.refusals.stations, 4);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! A rule here is a function of a message and of what one knows without it. Participants ask them at their door, hosts and the host
 //! rule where they look; whoever keeps what was heard in another shape asks the same ones. Whoever is cooperative never meets one.
 
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use crate::grid::{Position, Tile};
@@ -101,21 +102,64 @@ impl Rules {
     }
 }
 
-/// Of names that are let go together, the longest unheard of `all`, a few at a time: one of 64 that may be kept, so that room is not
-/// looked for with every new one, and no input waits for long. By ascending id.
-pub(crate) fn names_to_go(
-    all: impl Iterator<Item = (Instant, AgentId)>,
-    most: usize,
-) -> Vec<AgentId> {
-    let mut names: Vec<(Instant, AgentId)> = all.collect();
-    let few = (most / 64).max(1);
-    if names.len() > few {
-        names.select_nth_unstable(few);
-        names.truncate(few);
+/// Who goes where there is no room for one more: of those heard only once or twice the longest unheard, else the farthest.
+///
+/// Kept in step with whoever keeps the stations, so that an input costs no more the more of them there are.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Exits {
+    /// Everyone heard only once or twice, by when that was last.
+    names: BTreeSet<(Instant, AgentId)>,
+    /// Stations by distance, the nearest first, as they were when somebody last looked.
+    far: Vec<(f64, AgentId)>,
+}
+
+impl Exits {
+    /// A station was a name last heard at `was`, or none, and is one of `is`, or none.
+    pub(crate) fn note(&mut self, id: AgentId, was: Option<Instant>, is: Option<Instant>) {
+        if was == is {
+            return;
+        }
+        if let Some(at) = was {
+            self.names.remove(&(at, id));
+        }
+        if let Some(at) = is {
+            self.names.insert((at, id));
+        }
     }
-    let mut ids: Vec<AgentId> = names.into_iter().map(|(_, id)| id).collect();
-    ids.sort_unstable();
-    ids
+
+    /// Takes the name that was not heard for longest.
+    pub(crate) fn take_name(&mut self) -> Option<AgentId> {
+        self.names.pop_first().map(|(_, id)| id)
+    }
+
+    /// Takes the farthest, if it is farther off than `off_m`. `all` tells of everybody with their distances, and is asked only where
+    /// nobody has looked since distances changed; `stays` says who is still there.
+    pub(crate) fn take_farthest<I: Iterator<Item = (f64, AgentId)>>(
+        &mut self,
+        off_m: f64,
+        all: impl FnOnce() -> I,
+        stays: impl Fn(AgentId) -> bool,
+    ) -> Option<AgentId> {
+        while self.far.pop_if(|&mut (_, id)| !stays(id)).is_some() {}
+        if self.far.is_empty() {
+            self.far.extend(all());
+            self.far
+                .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        }
+        let gone = self.far.pop_if(|&mut (off, _)| off > off_m);
+        gone.map(|(_, id)| id)
+    }
+
+    /// Distances are others now.
+    pub(crate) fn look_again(&mut self) {
+        self.far.clear();
+    }
+
+    /// Nobody is there any more.
+    pub(crate) fn clear(&mut self) {
+        self.names.clear();
+        self.far.clear();
+    }
 }
 
 /// How often something was passed over or let go, by what it was.

@@ -76,6 +76,8 @@ pub struct Host {
     term: Term,
     own: Own,
     members: SortedMap<AgentId, Box<Member>>,
+    /// Which of them go where there is no room.
+    exits: guard::Exits,
     /// Who is not asked, and until when: it was asked for long, and in vain.
     barred: SortedMap<AgentId, Instant>,
     /// What may be believed of beacons.
@@ -223,6 +225,7 @@ impl Host {
             },
             own: Own::default(),
             members: SortedMap::default(),
+            exits: guard::Exits::default(),
             barred: SortedMap::default(),
             guard: guard::Rules::new(&parameters),
             last_heard: 0,
@@ -438,11 +441,11 @@ impl Host {
         if self.members.len() >= most && !self.make_room(beacon) {
             return;
         }
-        let member = self
-            .members
-            .get_or_insert_near(&mut self.last_heard, beacon.sender, || {
-                Box::new(Member::new(beacon))
-            });
+        let (member, new) =
+            self.members
+                .get_or_insert_near(&mut self.last_heard, beacon.sender, || {
+                    Box::new(Member::new(beacon))
+                });
         let last = (&member.state, member.heard_at);
         let next = (&beacon.state, beacon.at);
         let places = (
@@ -455,7 +458,9 @@ impl Host {
             return;
         }
         let interval = self.parameters.beacon_interval(last, next);
+        let was = member.as_name().filter(|_| !new);
         let due = member.hear(beacon, interval);
+        self.exits.note(beacon.sender, was, member.as_name());
         let distance = beacon.state.position.distance(self.own.state.position);
         self.channel.links.count(distance, f64::from(due), 1.0);
         if !beacon.state.size.is_body() {
@@ -537,8 +542,15 @@ impl Host {
     fn forget(&mut self) {
         let soft_state = Duration::from_seconds(self.parameters.soft_state_s);
         let now = self.now;
-        self.members
-            .retain(|_, member| now.since(member.heard_at) <= soft_state);
+        let exits = &mut self.exits;
+        exits.look_again();
+        self.members.retain(|id, member| {
+            let stays = now.since(member.heard_at) <= soft_state;
+            if !stays {
+                exits.note(id, member.as_name(), None);
+            }
+            stays
+        });
         self.barred.retain(|_, until| *until > now);
         if let Some(tracks) = &mut self.picture.tracks {
             tracks.forget(now, soft_state);

@@ -66,17 +66,17 @@ impl<K: Ord + Copy, V> SortedMap<K, V> {
         hint: &mut usize,
         key: K,
         new: impl FnOnce() -> V,
-    ) -> &mut V {
-        let at = match self.find_near(*hint, key) {
-            Ok(at) => at,
+    ) -> (&mut V, bool) {
+        let (at, made) = match self.find_near(*hint, key) {
+            Ok(at) => (at, false),
             Err(at) => {
                 self.keys.insert(at, key);
                 self.values.insert(at, new());
-                at
+                (at, true)
             }
         };
         *hint = at;
-        &mut self.values[at]
+        (&mut self.values[at], made)
     }
 
     /// The value of `key`, where keys are asked for in ascending order: `passed` counts the rows before the last one.
@@ -142,15 +142,6 @@ impl<K: Ord + Copy, V> SortedMap<K, V> {
         self.keys.truncate(kept);
     }
 
-    /// Removes the rows of `gone`, which ascend.
-    pub(crate) fn remove_all(&mut self, gone: &[K]) {
-        let mut passed = 0;
-        self.retain(|key, _| {
-            passed += gone[passed..].iter().take_while(|&&id| id < key).count();
-            gone.get(passed) != Some(&key)
-        });
-    }
-
     pub(crate) fn clear(&mut self) {
         self.keys.clear();
         self.values.clear();
@@ -189,12 +180,6 @@ mod tests {
         assert_eq!(map.get_or_insert_with(4, || 7), (&mut 7, true));
         assert_eq!(map.len(), 3);
         map.retain(|key, _| key != 4);
-        let mut others = map.clone();
-        others.insert(7, 70);
-        others.remove_all(&[0, 1, 4, 7, 8]);
-        assert_eq!(others.iter().collect::<Vec<_>>(), vec![(5, &50)]);
-        others.remove_all(&[]);
-        assert_eq!(others.len(), 1);
         assert_eq!(map.iter().collect::<Vec<_>>(), vec![(1, &10), (5, &50)]);
         assert_eq!(map.get(4), None);
         assert_eq!(map.insert(9, 90), None);
@@ -216,7 +201,7 @@ mod tests {
         let (mut hint, mut passed) = (39, 0);
         for key in [6, 7, 9, 50, 116] {
             assert_eq!(map.get_onward(&mut passed, key), map.get(key));
-            *map.get_or_insert_near(&mut hint, key, || key) += 1;
+            *map.get_or_insert_near(&mut hint, key, || key).0 += 1;
             assert_eq!(map.get(key), Some(&(key + 1)));
         }
     }

@@ -179,11 +179,10 @@ impl FusedState {
         self.crowded_out
     }
 
-    /// These stations, by ascending id, are let go of.
-    pub(super) fn drop_all(&mut self, stations: &[AgentId]) {
-        let ids: Vec<ObjectId> = stations.iter().map(|&id| id.into()).collect();
-        self.objects.remove_all(&ids);
-        self.crowded_out += stations.len() as u64;
+    /// It is let go of for want of room.
+    pub(super) fn let_go(&mut self, id: ObjectId) {
+        self.objects.remove(id);
+        self.crowded_out += 1;
     }
 
     /// It is no object of its own: somebody else's beacon tells of it.
@@ -228,7 +227,7 @@ impl FusedState {
                 reporters: Vec::new(),
             })
         };
-        let held = self
+        let (held, _) = self
             .objects
             .get_or_insert_near(&mut self.last, state.id, new);
         let newer = (state.sensed_at, state.confidence);

@@ -176,9 +176,9 @@ impl Member {
         due
     }
 
-    /// It was heard more than once or twice.
-    pub(super) fn is_established(&self) -> bool {
-        self.beacons.hits() > 2
+    /// When it was last heard, if that was only once or twice.
+    pub(super) fn as_name(&self) -> Option<Instant> {
+        (self.beacons.hits() <= 2).then_some(self.heard_at)
     }
 
     /// It says that it sees the cell.

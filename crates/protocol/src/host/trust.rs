@@ -6,7 +6,6 @@ use super::costs::reported_share;
 use super::members::Member;
 use super::{Host, labelled};
 use crate::grid::Cell;
-use crate::guard;
 use crate::ids::{AgentId, ObjectId};
 use crate::inclusion::AT_LEAST_EVERY;
 use crate::messages::{Beacon, ObjectState, Report};
@@ -78,31 +77,31 @@ impl Host {
         }
     }
 
-    /// Makes room for a member more, where its sender is none yet: of those heard only once or twice the longest unheard are let go,
+    /// Makes room for a member more, where its sender is none yet: of those heard only once or twice the longest unheard is let go,
     /// else the farthest, if that is farther off than the new one. Contributors stay.
     pub(super) fn make_room(&mut self, beacon: &Beacon) -> bool {
         if self.members.get(beacon.sender).is_some() {
             return true;
         }
         let own = self.own.state.position;
-        let names = self.members.iter().filter(|(_, m)| !m.is_established());
-        let names = names.map(|(id, m)| (m.heard_at, id));
-        let mut gone = guard::names_to_go(names, self.parameters.guard.stations as usize);
-        if gone.is_empty() {
-            let others = self.members.iter();
-            let others = others.filter(|(id, _)| self.contributors.binary_search(id).is_err());
-            let off = others.map(|(id, m)| (m.state.position.distance(own), id));
-            let farthest = off.max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let (members, contributors) = (&self.members, &self.contributors);
+        let gone = self.exits.take_name().or_else(|| {
+            let all = || {
+                let others = members.iter();
+                let others = others.filter(|(id, _)| contributors.binary_search(id).is_err());
+                others.map(|(id, m)| (m.state.position.distance(own), id))
+            };
             let new = beacon.state.position.distance(own);
-            gone.extend(farthest.filter(|&(off, _)| off > new).map(|(_, id)| id));
-        }
-        if gone.is_empty() {
+            let stays = |id| members.get(id).is_some();
+            self.exits.take_farthest(new, all, stays)
+        });
+        let Some(gone) = gone else {
             return false;
-        }
-        self.members.remove_all(&gone);
-        self.picture.fused.drop_all(&gone);
+        };
+        self.members.remove(gone);
+        self.picture.fused.let_go(gone.into());
         if let Some(tracks) = &mut self.picture.tracks {
-            gone.iter().for_each(|&id| tracks.drop(id.into()));
+            tracks.drop(gone.into());
         }
         true
     }
