@@ -9,7 +9,7 @@ use clap::Args;
 use covey_experiment::files::{self, FileError};
 use covey_experiment::finish::FinishError;
 use covey_experiment::folder::{self, Lock, Writing};
-use covey_experiment::lab::{self, LabError, Task, Work};
+use covey_experiment::lab::{self, LabError, Lot, Work};
 use covey_experiment::outputs::{Output, PARKED, Recordings};
 use covey_experiment::plan::PlanError;
 use covey_experiment::runner::{Runner, RunnerError};
@@ -197,10 +197,11 @@ impl Bench<'_> {
                 self.out.display()
             )
         };
-        let mut progress = Progress::new(self.names(&missing), self.options.quiet);
+        let lots = work.lots(missing);
+        let mut progress = Progress::new(self.names(&lots), self.options.quiet);
         let computed = {
             let mut gently = entered.stopping.gently();
-            work.compute(&missing, |state| {
+            work.compute(&lots, |state| {
                 progress.show(state);
                 gently.look(|| word(state.done));
             })
@@ -284,14 +285,17 @@ impl Bench<'_> {
         Ok(())
     }
 
-    fn names(&self, tasks: &[Task]) -> Vec<String> {
-        tasks
-            .iter()
-            .map(|Task { job, .. }| {
-                let label = self.worlds[job.world].label();
-                match label.is_empty() {
-                    true => format!("seed {}", job.seed),
-                    false => format!("seed {} of {label}", job.seed),
+    fn names(&self, lots: &[Lot]) -> Vec<String> {
+        lots.iter()
+            .map(|Lot { tasks }| {
+                let first = tasks.first().map(|task| task.job);
+                let (world, seed) = first.map_or((0, 0), |job| (job.world, job.seed));
+                let label = self.worlds[world].label();
+                match (tasks.len(), label.is_empty()) {
+                    (1, true) => format!("seed {seed}"),
+                    (1, false) => format!("seed {seed} of {label}"),
+                    (count, true) => format!("seed {seed} of {count} worlds"),
+                    (count, false) => format!("seed {seed} of {count} worlds, {label} first"),
                 }
             })
             .collect()

@@ -190,12 +190,14 @@ mod tests {
             workers: vec![
                 WorkerState {
                     job: Some(1),
+                    weight: 1,
                     share: 0.5,
                     elapsed: Duration::from_secs(30),
                     traffic: false,
                 },
                 WorkerState {
                     job: None,
+                    weight: 1,
                     share: 1.0,
                     elapsed: Duration::from_secs(1),
                     traffic: false,

@@ -1,5 +1,6 @@
 //! The laboratory: computes the seeds that are missing and keeps each as it is finished.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 use covey_simulator::Arm;
@@ -47,6 +48,47 @@ pub struct Task {
     pub job: Job,
     /// Those of the world's arms that are missing; all where an output of the run is.
     pub arms: Vec<Arm>,
+}
+
+/// Tasks that are computed at once: seeds of one number of worlds that have one road.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lot {
+    /// In the order of tasks, at least one.
+    pub tasks: Vec<Task>,
+}
+
+/// Most arms of a lot: its memory, and the work that is lost where it is stopped, are those of a run with so many.
+const MOST_ARMS: usize = 16;
+
+/// Puts tasks of one seed whose worlds have one road together, by `road`, which tells roads apart; those for which `alone` holds
+/// are lots by themselves.
+fn lots(
+    tasks: Vec<Task>,
+    road: impl Fn(&Task) -> usize,
+    alone: impl Fn(&Task) -> bool,
+) -> Vec<Lot> {
+    let mut lots: Vec<Lot> = Vec::new();
+    // The lot that others may join, by road and seed, and how many arms it has.
+    let mut open: BTreeMap<(usize, u64), (usize, usize)> = BTreeMap::new();
+    for task in tasks {
+        let arms = task.arms.len();
+        if alone(&task) {
+            lots.push(Lot { tasks: vec![task] });
+            continue;
+        }
+        let key = (road(&task), task.job.seed);
+        match open.get_mut(&key) {
+            Some((lot, there)) if *there + arms <= MOST_ARMS => {
+                *there += arms;
+                lots[*lot].tasks.push(task);
+            }
+            _ => {
+                open.insert(key, (lots.len(), arms));
+                lots.push(Lot { tasks: vec![task] });
+            }
+        }
+    }
+    lots
 }
 
 /// How to work.
@@ -111,45 +153,125 @@ impl Work<'_> {
         Ok(missing)
     }
 
-    /// Computes `tasks`, all of which are missing.
+    /// The outputs that a job lacks.
+    fn lacking(&self, job: &Job) -> Vec<&dyn Output> {
+        let run = self.run_print(job);
+        let outputs = self.outputs.iter().copied();
+        outputs
+            .filter(|output| output.is_missing(job, run.as_str()))
+            .collect()
+    }
+
+    /// The tasks in lots: worlds that differ in what arms do alone are computed together, over one road. Runs that leave more than
+    /// results are computed alone.
+    #[must_use]
+    pub fn lots(&self, tasks: Vec<Task>) -> Vec<Lot> {
+        let roads: Vec<String> = self.worlds.iter().map(World::road).collect();
+        // Roads by the first world that has them.
+        let first = |task: &Task| {
+            let own = &roads[task.job.world];
+            let found = roads.iter().position(|road| road == own);
+            found.unwrap_or(task.job.world)
+        };
+        lots(tasks, first, |task| !self.lacking(&task.job).is_empty())
+    }
+
+    /// Computes `lots`, all of whose tasks are missing.
     ///
     /// # Errors
     /// A seed cannot be run or a result cannot be kept; others that are finished stay.
     pub fn compute(
         &self,
-        tasks: &[Task],
+        lots: &[Lot],
         watch: impl FnMut(&PoolState),
     ) -> Result<Computed, LabError> {
-        let work = |task: &Task, monitor: pool::Monitor<'_>| {
-            let job = &task.job;
-            let run = self.run_print(job);
-            let lacking: Vec<&dyn Output> = self
-                .outputs
-                .iter()
-                .copied()
-                .filter(|output| output.is_missing(job, run.as_str()))
-                .collect();
-            let mut result = self
-                .runner
-                .run(task.job, &task.arms, &run, monitor, &lacking)
-                .map_err(|error| match error {
-                    JobError::Stopped => JobError::Stopped,
-                    JobError::Failed(error) => JobError::Failed(LabError::Run(error)),
-                })?;
-            if !self.cycles {
-                result.cycles.clear();
-            }
-            self.store
-                .put(&self.prints[job.world], &result)
-                .map_err(|error| JobError::Failed(LabError::File(error)))
+        let failed = |error| match error {
+            JobError::Stopped => JobError::Stopped,
+            JobError::Failed(error) => JobError::Failed(LabError::Run(error)),
         };
-        let outcome = pool::run(tasks, self.workers, self.stop, work, watch);
+        let work = |lot: &Lot, monitor: pool::Monitor<'_>| {
+            let results = match &lot.tasks[..] {
+                [task] => {
+                    let run = self.run_print(&task.job);
+                    let lacking = self.lacking(&task.job);
+                    let result = self
+                        .runner
+                        .run(task.job, &task.arms, &run, monitor, &lacking);
+                    vec![result.map_err(failed)?]
+                }
+                tasks => {
+                    let tasks: Vec<(Job, &[Arm])> = tasks
+                        .iter()
+                        .map(|task| (task.job, &task.arms[..]))
+                        .collect();
+                    let results = self.runner.run_together(&tasks, monitor);
+                    results.map_err(failed)?
+                }
+            };
+            for (task, mut result) in lot.tasks.iter().zip(results) {
+                if !self.cycles {
+                    result.cycles.clear();
+                }
+                self.store
+                    .put(&self.prints[task.job.world], &result)
+                    .map_err(|error| JobError::Failed(LabError::File(error)))?;
+            }
+            Ok(())
+        };
+        let weight = |lot: &Lot| lot.tasks.len();
+        let outcome = pool::run_weighted(lots, weight, self.workers, self.stop, work, watch);
         match outcome.failure {
             Some((_, error)) => Err(error),
             None => Ok(Computed {
                 done: outcome.done,
-                stopped: outcome.stopped && outcome.done < tasks.len(),
+                stopped: outcome.stopped && outcome.done < lots.iter().map(weight).sum(),
             }),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tasks_of_one_road_and_seed_are_computed_together() {
+        let task = |world, seed, arms: usize| Task {
+            job: Job { world, seed },
+            arms: vec!["cam-only".parse().unwrap(); arms],
+        };
+        let tasks = vec![
+            task(0, 1, 2),
+            task(0, 2, 2),
+            task(1, 1, 2),
+            task(2, 1, 2),
+            task(3, 1, 2),
+            task(3, 2, 13),
+            task(4, 1, 11),
+            task(5, 1, 2),
+        ];
+        // World 2 has a road of its own; of world 3 one run leaves more than its results.
+        let road = |task: &Task| usize::from(task.job.world == 2);
+        let alone = |task: &Task| task.job == Job { world: 3, seed: 1 };
+        let lots = lots(tasks, road, alone);
+        let jobs: Vec<Vec<(usize, u64)>> = lots
+            .iter()
+            .map(|lot| {
+                lot.tasks
+                    .iter()
+                    .map(|t| (t.job.world, t.job.seed))
+                    .collect()
+            })
+            .collect();
+        assert_eq!(
+            jobs,
+            [
+                vec![(0, 1), (1, 1), (4, 1)],
+                vec![(0, 2), (3, 2)],
+                vec![(2, 1)],
+                vec![(3, 1)],
+                vec![(5, 1)],
+            ]
+        );
     }
 }

@@ -61,6 +61,8 @@ pub enum JobError<E> {
 pub struct WorkerState {
     /// Which job it is at, if any.
     pub job: Option<usize>,
+    /// For how many that job counts.
+    pub weight: usize,
     /// How much of it is done, from 0 to 1.
     pub share: f64,
     /// For how long it has been at it.
@@ -84,9 +86,9 @@ impl WorkerState {
 /// The pool, as progress shows it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PoolState {
-    /// How many jobs there are.
+    /// How many jobs there are, by weight.
     pub jobs: usize,
-    /// How many of them are finished.
+    /// How many of them are finished, by weight.
     pub done: usize,
     /// Time since the start.
     pub elapsed: Duration,
@@ -102,7 +104,7 @@ impl PoolState {
             .workers
             .iter()
             .filter(|w| w.job.is_some())
-            .map(|w| w.share)
+            .map(|w| w.share * w.weight as f64)
             .sum();
         (self.done as f64 + under_way).min(self.jobs as f64)
     }
@@ -121,7 +123,7 @@ impl PoolState {
 /// How far a pool got.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PoolOutcome<E> {
-    /// Jobs that gave their result.
+    /// Jobs that gave their result, by weight.
     pub done: usize,
     /// The pool was stopped from outside.
     pub stopped: bool,
@@ -140,6 +142,8 @@ struct Worker {
 /// What all workers share.
 struct Bench<'a, J, E> {
     jobs: &'a [J],
+    /// For how many each counts.
+    weights: &'a [usize],
     workers: usize,
     start: Instant,
     /// Number of the next job to be taken.
@@ -155,13 +159,14 @@ impl<J, E> Bench<'_, J, E> {
             let job = worker.job.load(Ordering::Relaxed);
             WorkerState {
                 job: (job != IDLE).then_some(job),
+                weight: self.weights.get(job).copied().unwrap_or(1),
                 share: worker.share.load(Ordering::Relaxed) as f64 / WHOLE,
                 elapsed: worker.since.lock().map_or(Duration::ZERO, |s| s.elapsed()),
                 traffic: job != IDLE && worker.traffic.load(Ordering::Relaxed),
             }
         };
         PoolState {
-            jobs: self.jobs.len(),
+            jobs: self.weights.iter().sum(),
             done: self.done.load(Ordering::Relaxed),
             elapsed: self.start.elapsed(),
             workers: workers.iter().map(state).collect(),
@@ -194,7 +199,7 @@ impl<J, E> Bench<'_, J, E> {
             worker.job.store(IDLE, Ordering::Relaxed);
             match outcome {
                 Ok(()) => {
-                    self.done.fetch_add(1, Ordering::Relaxed);
+                    self.done.fetch_add(self.weights[at], Ordering::Relaxed);
                 }
                 Err(JobError::Stopped) => break,
                 Err(JobError::Failed(error)) => {
@@ -222,8 +227,21 @@ pub fn run<J: Sync, E: Send>(
     workers: usize,
     stop: &AtomicBool,
     work: impl Fn(&J, Monitor<'_>) -> Result<(), JobError<E>> + Sync,
+    watch: impl FnMut(&PoolState),
+) -> PoolOutcome<E> {
+    run_weighted(jobs, |_| 1, workers, stop, work, watch)
+}
+
+/// The same with jobs that count for several each.
+pub fn run_weighted<J: Sync, E: Send>(
+    jobs: &[J],
+    weight: impl Fn(&J) -> usize,
+    workers: usize,
+    stop: &AtomicBool,
+    work: impl Fn(&J, Monitor<'_>) -> Result<(), JobError<E>> + Sync,
     mut watch: impl FnMut(&PoolState),
 ) -> PoolOutcome<E> {
+    let weights: Vec<usize> = jobs.iter().map(weight).collect();
     let start = Instant::now();
     let count = workers.clamp(1, jobs.len().max(1));
     let states: Vec<Worker> = (0..count)
@@ -236,6 +254,7 @@ pub fn run<J: Sync, E: Send>(
         .collect();
     let bench = Bench {
         jobs,
+        weights: &weights,
         workers,
         start,
         next: AtomicUsize::new(0),
@@ -301,6 +320,26 @@ mod tests {
     }
 
     #[test]
+    fn jobs_count_by_their_weight() {
+        let mut seen = Vec::new();
+        let outcome = run_weighted(
+            &[3usize, 1],
+            |&job| job,
+            1,
+            &AtomicBool::new(false),
+            |_, monitor| {
+                monitor.progress(0.5);
+                thread::sleep(Duration::from_millis(60));
+                Ok::<(), JobError<()>>(())
+            },
+            |state| seen.push((state.jobs, state.done, state.done_share())),
+        );
+        assert_eq!(outcome.done, 4);
+        assert!(seen.contains(&(4, 0, 1.5)), "{seen:?}");
+        assert_eq!(seen.last(), Some(&(4, 4, 4.0)));
+    }
+
+    #[test]
     fn a_failure_or_a_stop_ends_the_work() {
         let jobs: Vec<usize> = (0..1000).collect();
         let stop = AtomicBool::new(false);
@@ -351,6 +390,7 @@ mod tests {
     fn time_left_follows_the_pace() {
         let worker = |job, share| WorkerState {
             job,
+            weight: 1,
             share,
             elapsed: Duration::from_secs(10),
             traffic: false,

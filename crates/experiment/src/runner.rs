@@ -11,7 +11,7 @@ use covey_simulator::calibrate::{self, Margins, SeedCalibration};
 use covey_simulator::scenario::TrafficFiles;
 use covey_simulator::{
     Arm, FrameSource, Observer, Prepared, RunError, RunOptions, ScenarioError, SeedOutcome, Tee,
-    simulate,
+    simulate, simulate_together,
 };
 use covey_traffic::Recording;
 use covey_traffic::builtin::Builtin;
@@ -81,9 +81,11 @@ pub struct Runner<'w> {
     /// The worlds in use, latest last.
     ready: Mutex<VecDeque<(usize, Arc<Slot>)>>,
     keep: usize,
+    /// The first that was prepared: all worlds of a call have one map, and share what follows from it.
+    first: OnceLock<Arc<Prepared>>,
 }
 
-type Slot = OnceLock<Result<Prepared, String>>;
+type Slot = OnceLock<Result<Arc<Prepared>, String>>;
 
 impl<'w> Runner<'w> {
     /// A runner of these worlds for so many workers. Traffic of SUMO is kept under `folder`.
@@ -94,6 +96,7 @@ impl<'w> Runner<'w> {
             traces: folder.join("traffic"),
             ready: Mutex::new(VecDeque::new()),
             keep: workers + 1,
+            first: OnceLock::new(),
         }
     }
 
@@ -112,10 +115,17 @@ impl<'w> Runner<'w> {
 
     fn prepared<'s>(&self, slot: &'s Slot, world: usize) -> Result<&'s Prepared, RunnerError> {
         slot.get_or_init(|| {
-            Prepared::new(&self.worlds[world].scenario)
-                .map_err(|error: ScenarioError| error.to_string())
+            let scenario = &self.worlds[world].scenario;
+            let prepared = match self.first.get() {
+                Some(first) => first.like(scenario),
+                None => Prepared::new(scenario),
+            };
+            let prepared = prepared.map_err(|error: ScenarioError| error.to_string())?;
+            let prepared = Arc::new(prepared);
+            self.first.get_or_init(|| Arc::clone(&prepared));
+            Ok(prepared)
         })
-        .as_ref()
+        .as_deref()
         .map_err(|error| RunnerError::Input(error.clone()))
     }
 
@@ -210,6 +220,7 @@ impl<'w> Runner<'w> {
             cycles,
             timing,
             helpers_cpu_s,
+            ..
         } = self.simulate(&beginning, arms, monitor, &mut tee(&mut sinks))?;
         for sink in sinks {
             sink.finish().map_err(unwritten)?;
@@ -222,6 +233,45 @@ impl<'w> Runner<'w> {
             timing,
             cpu_s: usage::thread_cpu_s() - before + helpers_cpu_s,
         })
+    }
+
+    /// Runs some arms of each of some jobs, of one seed of worlds that have one road ([`World::road`]), for their results alone.
+    /// The results are those of each run by itself, but for the time that they took: of what they share, each has its part.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub fn run_together(
+        &self,
+        jobs: &[(Job, &[Arm])],
+        monitor: Monitor<'_>,
+    ) -> Result<Vec<SeedResult>, JobError<RunnerError>> {
+        let Some(&(Job { world, seed }, _)) = jobs.first() else {
+            return Ok(Vec::new());
+        };
+        // Slots are found first, so that all stay while they are in use.
+        let slots: Vec<Arc<Slot>> = jobs.iter().map(|(job, _)| self.slot(job.world)).collect();
+        let mut scenarios = Vec::new();
+        for (slot, (job, arms)) in slots.iter().zip(jobs) {
+            let prepared = self.prepared(slot, job.world).map_err(JobError::Failed)?;
+            scenarios.push((prepared, *arms));
+        }
+        let world = &self.worlds[world];
+        let before = usage::thread_cpu_s();
+        let options = options(world, monitor.threads());
+        let outcomes = self.watched(world, scenarios[0].0, seed, monitor, |traffic| {
+            simulate_together(&scenarios, traffic, seed, &options)
+        })?;
+        let own: f64 = outcomes.iter().map(|outcome| outcome.own_cpu_s).sum();
+        let shared = (usage::thread_cpu_s() - before - own) / jobs.len() as f64;
+        let results = outcomes.into_iter().map(|outcome| SeedResult {
+            seed,
+            shared: outcome.shared,
+            arms: outcome.arms,
+            cycles: outcome.cycles,
+            timing: outcome.timing,
+            cpu_s: shared + outcome.own_cpu_s + outcome.helpers_cpu_s,
+        });
+        Ok(results.collect())
     }
 
     /// Runs `cam-only` alone on a seed of a world, with all margins at once.

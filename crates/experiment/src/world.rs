@@ -440,6 +440,20 @@ impl World {
         Fingerprint::new(parts)
     }
 
+    /// All that its road depends on besides the seed: worlds that say the same here differ in what arms do alone, and can be run
+    /// over one road.
+    #[must_use]
+    pub fn road(&self) -> String {
+        format!(
+            "traffic {:?}\nwindow {:?} {:?}\nfiles {:?}\n{}",
+            self.traffic,
+            self.warmup_s,
+            self.measure_s,
+            self.files,
+            self.scenario.road()
+        )
+    }
+
     /// The names of its arms, in the order of tables.
     #[must_use]
     pub fn arm_names(&self) -> Vec<String> {

@@ -47,7 +47,7 @@ impl Observer for Ears {
 /// Runs step by step and compares after each; gives how many states were compared, and how many of them were known.
 fn compare(prepared: &Prepared, traffic: &mut dyn FrameSource, options: &RunOptions) -> [u64; 2] {
     let names = ["cam-only", "cpm-rmr", "proposed@0.4", "random-redraw@0.8"];
-    let mut run = Run::new(prepared, &arms(&names), 41, options, None).unwrap();
+    let mut run = Run::new(&[(prepared, &arms(&names))], 41, options, None).unwrap();
     let mut ears = Ears {
         parameters: prepared.scenario.protocol.clone(),
         listeners: BTreeMap::new(),
@@ -56,7 +56,7 @@ fn compare(prepared: &Prepared, traffic: &mut dyn FrameSource, options: &RunOpti
     for step in run.steps() {
         run.step(step, traffic, &mut ears).unwrap();
         let world = &run.world;
-        let part = &run.parts[0];
+        let part = &run.crews[0].parts[0];
         for (number, arm) in part.arms.iter().enumerate() {
             let knowledge = Knowledge {
                 beacons: &part.groups[arm.group].heard,
@@ -163,10 +163,10 @@ fn a_new_origin_of_stamps_changes_nothing() {
     let prepared = Prepared::new(&scenario).unwrap();
     let arms = arms(&["cam-only", "cpm-etsi", "cpm-rmr", "proposed@0.4", "oracle"]);
     let outcome = |rebase_at: u32| {
-        let mut run = Run::new(&prepared, &arms, 1, &seconds(2.0, 18.0), None).unwrap();
+        let mut run = Run::new(&[(&prepared, &arms)], 1, &seconds(2.0, 18.0), None).unwrap();
         run.world.time.rebase_after(rebase_at);
         let mut still = Script::new(|step| Some(standing(&prepared, step)));
-        text(&run.finish(&mut still, &mut Nobody).unwrap())
+        text(&run.finish(&mut still, &mut Nobody).unwrap()[0])
     };
     // 400 steps: new origins at 150, 250 and 350.
     assert_eq!(outcome(150), outcome(60_000));

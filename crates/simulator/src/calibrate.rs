@@ -41,7 +41,7 @@ pub fn seed(
     options: &RunOptions,
 ) -> Result<SeedCalibration, RunError> {
     let arms = [Arm::plain(&cam_only::ARM), Arm::at(&proposed::ARM, 0.4)];
-    let run = Run::new(prepared, &arms, seed, options, Some(MOST_MARGIN_M))?;
+    let run = Run::new(&[(prepared, &arms)], seed, options, Some(MOST_MARGIN_M))?;
     let (outcome, margins) = run.finish_with_margins(traffic)?;
     Ok(SeedCalibration {
         margins,
@@ -61,7 +61,7 @@ pub fn margins_without_cooperation(
     options: &RunOptions,
 ) -> Result<Margins, RunError> {
     let arms = [Arm::plain(&cam_only::ARM)];
-    let run = Run::new(prepared, &arms, seed, options, Some(MOST_MARGIN_M))?;
+    let run = Run::new(&[(prepared, &arms)], seed, options, Some(MOST_MARGIN_M))?;
     Ok(run.finish_with_margins(traffic)?.1)
 }
 

@@ -38,5 +38,5 @@ pub use measure::events::{Nobody, Observer, Tee};
 pub use measure::{capture, events, recording};
 pub use outcome::{CycleRow, Outcome, SharedOutcome, Timing};
 pub use prepared::{MapReference, Prepared};
-pub use run::{FrameSource, RunError, RunOptions, SeedOutcome, simulate};
+pub use run::{FrameSource, RunError, RunOptions, SeedOutcome, simulate, simulate_together};
 pub use scenario::{Scenario, ScenarioError};

@@ -24,6 +24,7 @@ mod in_force;
 mod keys;
 mod retired;
 mod schema;
+mod sides;
 
 use std::path::{Path, PathBuf};
 
@@ -54,6 +55,7 @@ pub(crate) use estimates::estimate_encoded;
 pub use in_force::{Readings, TAKEN};
 pub use keys::{ScenarioKey, fields, keys, line, value_key, wrong_key};
 pub use schema::{json_schema, markdown};
+pub use sides::Side;
 
 /// A scenario, as its file gives it.
 #[derive(Debug, Clone, PartialEq, Deserialize)]

@@ -5,8 +5,10 @@ mod support;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use covey_simulator::{Arm, Arms, Prepared, RunOptions, SeedOutcome, Strategy};
-use support::{arms, crowded_junction, run, seconds};
+use covey_simulator::{
+    Arm, Arms, Prepared, RunOptions, Scenario, SeedOutcome, Strategy, simulate_together,
+};
+use support::{arms, crowded_junction, run, seconds, traffic};
 
 /// Everything that a seed says of its arms, timing apart, by arm.
 fn text(outcome: &SeedOutcome) -> Vec<String> {
@@ -169,4 +171,103 @@ fn a_policy_of_ones_own_that_does_as_the_letter_has_the_letters_outcome() {
         unreachable!()
     };
     assert_eq!(letter, own);
+}
+
+/// The crowded junction as each of these changes it.
+fn changed(changes: &[fn(&mut Scenario)]) -> Vec<Prepared> {
+    let plain = crowded_junction();
+    let change = |change: &fn(&mut Scenario)| {
+        let mut scenario = plain.scenario.clone();
+        change(&mut scenario);
+        plain.like(&scenario).unwrap()
+    };
+    changes.iter().map(change).collect()
+}
+
+/// Scenarios over one road, each with its own arms, against each alone.
+fn assert_together_as_alone(scenarios: &[Prepared], threads: usize) {
+    let few = arms(&["proposed@0.4", "demand@0.15"]);
+    let more = arms(&["cam-only", "omniscient@0.4", "cpm-rmr", "proposed@0.8"]);
+    let both = [&few[..], &more[..]].into_iter().cycle();
+    let with_arms: Vec<(&Prepared, &[Arm])> = scenarios.iter().zip(both).collect();
+    let options = RunOptions {
+        threads,
+        ..seconds(1.6, 1.0)
+    };
+    let mut road = traffic(&scenarios[0], 7);
+    let together = simulate_together(&with_arms, &mut road, 7, &options).unwrap();
+    assert_eq!(together.len(), scenarios.len());
+    let mut different = Vec::new();
+    for (number, ((prepared, arms), together)) in with_arms.iter().zip(&together).enumerate() {
+        let alone = text(&run(prepared, arms, 7, &seconds(1.6, 1.0)));
+        assert_eq!(text(together), alone, "scenario {number}");
+        different.push(alone);
+    }
+    // The test would show nothing if scenarios did not differ.
+    different.sort();
+    different.dedup();
+    assert_eq!(different.len(), scenarios.len());
+}
+
+#[test]
+fn scenarios_over_one_road_are_the_same_as_alone() {
+    let scenarios = changed(&[
+        |_| {},
+        |_| {},
+        |s| s.evaluation.margin_m = 3.0,
+        |s| {
+            s.conduct.misbehaving = 0.3;
+            s.conduct.misbehaviour = covey_simulator::conduct::Misbehaviour::Elsewhere;
+        },
+        |s| s.sizes = covey_simulator::readings::SizeModel::Uper,
+        |s| s.protocol.beacons = covey_protocol::beacons::BeaconRule::Triggered,
+        |s| s.protocol.target = 0.5,
+        |s| s.protocol.reaction_s = 0.5,
+        |s| s.senders.phase = covey_simulator::readings::SenderPhase::Common,
+        |s| s.channel.hard_cap = false,
+    ]);
+    assert_together_as_alone(&scenarios, 1);
+}
+
+#[test]
+fn imperfect_sensors_and_threads_do_not_part_scenarios() {
+    let imperfect = |s: &mut Scenario| {
+        s.errors.position_error_m = 1.0;
+        s.sensing.missed = 0.1;
+        s.sensing.ghosts_per_s = 0.5;
+        s.sensing.latency_s = 0.1;
+        s.sensing.position_error_m = 0.5;
+    };
+    let plain = crowded_junction();
+    let mut scenarios = Vec::new();
+    for margin_m in [7.0, 3.0, 5.0] {
+        let mut scenario = plain.scenario.clone();
+        imperfect(&mut scenario);
+        scenario.evaluation.margin_m = margin_m;
+        scenarios.push(plain.like(&scenario).unwrap());
+    }
+    assert_together_as_alone(&scenarios, 2);
+}
+
+#[test]
+fn pools_of_slots_share_a_road() {
+    let plain = crowded_junction();
+    let mut scenarios = Vec::new();
+    for keep in [0.0, 0.4, 0.8] {
+        let mut scenario = plain.scenario.clone();
+        scenario.channel.model = covey_radio::ChannelModel::Sps;
+        scenario.channel.sidelink.keep_probability = keep;
+        scenarios.push(plain.like(&scenario).unwrap());
+    }
+    assert_together_as_alone(&scenarios, 1);
+}
+
+#[test]
+fn scenarios_of_several_roads_are_refused() {
+    let scenarios = changed(&[|_| {}, |s| s.penetration = 0.3]);
+    let arms = arms(&["cam-only"]);
+    let both: Vec<(&Prepared, &[Arm])> = scenarios.iter().map(|s| (s, &arms[..])).collect();
+    let mut road = traffic(&scenarios[0], 7);
+    let error = simulate_together(&both, &mut road, 7, &seconds(1.6, 1.0)).unwrap_err();
+    assert!(error.to_string().contains("found several roads"), "{error}");
 }

@@ -28,7 +28,7 @@ pub struct Prepared {
     /// As read from its file, `[calibrated]` in force.
     pub scenario: Scenario,
     /// Roads and buildings, in the plane of the SUMO network.
-    pub map: Map,
+    pub map: Arc<Map>,
     /// What was odd about the map's files.
     pub warnings: Warnings,
     pub(crate) grid: GridFrame,
@@ -123,6 +123,29 @@ impl Prepared {
     /// # Errors
     /// Times are no whole steps, or the grid is senseless.
     pub fn with_map(scenario: &Scenario, map: Map) -> Result<Self, ScenarioError> {
+        Self::on(scenario, &Arc::new(map), None)
+    }
+
+    /// Prepares a scenario like this one, which has the same map: what both would compute alike is shared.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn like(&self, scenario: &Scenario) -> Result<Self, ScenarioError> {
+        let files = |scenario: &Scenario| (scenario.net(), scenario.buildings());
+        if files(scenario) != files(&self.scenario) {
+            return Self::new(scenario);
+        }
+        let mut prepared = Self::on(scenario, &self.map, Some(self))?;
+        prepared.warnings = self.warnings.clone();
+        Ok(prepared)
+    }
+
+    /// Prepares a scenario on a map, of which `other` may have something already.
+    fn on(
+        scenario: &Scenario,
+        map: &Arc<Map>,
+        other: Option<&Self>,
+    ) -> Result<Self, ScenarioError> {
         let name = scenario.name.clone();
         let value = |problem: String| ScenarioError::Value {
             file: name.clone(),
@@ -136,38 +159,58 @@ impl Prepared {
             .ok_or_else(|| value("grid: not a grid".to_string()))?;
         let channel = Channel::new(scenario.channel.clone())
             .map_err(|error| value(format!("channel.{error}")))?;
-        let sight = Arc::new(Sight::new(
-            &map.buildings,
-            scenario.sensing.options(channel.parameters()),
-        ));
-        let predictor = Arc::new(Predictor::new(&map.network));
-        let conflicts = Arc::new(ConflictTable::new(&map.network, &predictor));
-        let risk_prior = RiskPrior::new(
-            Arc::clone(&predictor),
-            &conflicts,
-            grid,
-            RiskPriorParameters::default(),
-        );
+        let options = scenario.sensing.options(channel.parameters());
+        let sight = match other.filter(|other| *other.sight.options() == options) {
+            Some(other) => Arc::clone(&other.sight),
+            None => Arc::new(Sight::new(&map.buildings, options)),
+        };
+        let (network, predictor, conflicts) = match other {
+            Some(other) => (
+                Arc::clone(&other.carried.network),
+                Arc::clone(&other.predictor),
+                Arc::clone(&other.conflicts),
+            ),
+            None => {
+                let predictor = Arc::new(Predictor::new(&map.network));
+                let conflicts = Arc::new(ConflictTable::new(&map.network, &predictor));
+                (Arc::new(map.network.clone()), predictor, conflicts)
+            }
+        };
+        let risk_prior = match other.filter(|other| other.grid == grid) {
+            Some(other) => Arc::clone(&other.carried.risk_prior),
+            None => Arc::new(RiskPrior::new(
+                Arc::clone(&predictor),
+                &conflicts,
+                grid,
+                RiskPriorParameters::default(),
+            )),
+        };
+        let error_m = scenario.demand.position_error_m;
+        let as_exact = |other: &&Self| other.scenario.demand.position_error_m == error_m;
+        let matcher = match other.filter(as_exact) {
+            Some(other) => Arc::clone(&other.carried.matcher),
+            None => Arc::new(LaneMatcher::new(
+                &predictor,
+                LaneMatchParameters {
+                    // Positions may be off the road by their errors; the nearest lane counts in any case.
+                    max_distance: 3.0 + 2.0 * error_m,
+                    ..LaneMatchParameters::default()
+                },
+            )),
+        };
         Ok(Self {
             carried: Arc::new(CarriedMap {
                 grid,
                 azimuth,
-                network: Arc::new(map.network.clone()),
+                network,
                 predictor: Arc::clone(&predictor),
-                // Positions may be off the road by their errors; the nearest lane counts in any case.
-                matcher: Arc::new(LaneMatcher::new(
-                    &predictor,
-                    LaneMatchParameters {
-                        max_distance: 3.0 + 2.0 * scenario.demand.position_error_m,
-                        ..LaneMatchParameters::default()
-                    },
-                )),
+                matcher,
                 sight: Some(Arc::clone(&sight)),
-                risk_prior: Arc::new(risk_prior),
+                risk_prior,
             }),
-            tiles: Tiles::new(&map, &grid, scenario.protocol.tile_m),
+            tiles: Tiles::new(map, &grid, scenario.protocol.tile_m),
             scenario: scenario.clone(),
-            map,
+            map: Arc::clone(map),
             warnings: Warnings::default(),
             grid,
             azimuth,

@@ -4,30 +4,26 @@
 //! are offered, carried or thinned, and delivered; at the decision step of a cycle hosts decide and broadcast, and then
 //! the metric looks at what everyone knows.
 
+mod crew;
 mod crowd;
 mod part;
 
-use std::sync::Arc;
-use std::thread;
 use std::time::Instant as Clock;
 
-use covey_protocol::RoadMap;
 use covey_traffic::Source;
 use covey_world::{Frame, VehicleId};
 use thiserror::Error;
 
-use crate::arms::{Arm, Behaviour};
-use crate::channel::BeaconClock;
+use crate::arms::Arm;
 use crate::cpu::thread_cpu_s;
 use crate::ids::Step;
-use crate::measure::{Margins, Nobody, Observer, Presence, Senses, StepView};
+use crate::measure::{Margins, Nobody, Observer};
 use crate::outcome::{CycleRow, Outcome, SharedOutcome, Timing};
-use crate::prepared::{Prepared, RING, Remembering, STEP_S};
-use crate::stack::{Fleet, Omniscient, SenderRules, Senders, Silent, Stack};
+use crate::prepared::{Prepared, STEP_S};
 use crate::world::{Wanted, World};
 
-use part::PartStep;
-pub(crate) use part::{ArmRun, Part};
+pub(crate) use crew::Crew;
+use crew::Moment;
 
 /// How long to run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -157,6 +153,9 @@ pub enum RunError {
         /// How many are taken.
         most: u64,
     },
+    /// Scenarios that were to be run together do not have one road.
+    #[error("scenarios: found several roads, expected scenarios that differ in what arms do alone")]
+    OtherRoad,
     /// The window is empty, too long or not whole cycles.
     #[error("{field}: found {found}, expected {expected}")]
     Options {
@@ -178,8 +177,10 @@ pub struct SeedOutcome {
     pub arms: Vec<Outcome>,
     /// Rows of cycles by arm, of the measured window.
     pub cycles: Vec<Vec<CycleRow>>,
-    /// Where the time went.
+    /// Where the time went; of what several scenarios share, each has its part.
     pub timing: Timing,
+    /// CPU seconds of the caller's thread that were for this scenario alone, where several were run together.
+    pub own_cpu_s: f64,
     /// CPU seconds of threads other than the caller's.
     pub helpers_cpu_s: f64,
 }
@@ -202,21 +203,42 @@ pub fn simulate(
     if !observer.is_nobody() {
         options.threads = 1;
     }
-    Run::new(prepared, arms, seed, &options, None)?.finish(traffic, observer)
+    let mut outcomes =
+        Run::new(&[(prepared, arms)], seed, &options, None)?.finish(traffic, observer)?;
+    Ok(outcomes.pop().unwrap_or_default())
+}
+
+/// Runs all arms of one seed of several scenarios in lockstep, over one road: that of all of them. The outcome of each is what
+/// [`simulate`] gives of it alone.
+///
+/// # Errors
+/// As [`simulate`]; or scenarios do not have one road.
+pub fn simulate_together(
+    scenarios: &[(&Prepared, &[Arm])],
+    traffic: &mut dyn FrameSource,
+    seed: u64,
+    options: &RunOptions,
+) -> Result<Vec<SeedOutcome>, RunError> {
+    if scenarios.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut roads = scenarios
+        .iter()
+        .map(|(prepared, _)| prepared.scenario.road());
+    let first = roads.next();
+    if roads.any(|road| Some(road) != first) {
+        return Err(RunError::OtherRoad);
+    }
+    Run::new(scenarios, seed, options, None)?.finish(traffic, &mut Nobody)
 }
 
 /// A run under way.
 #[derive(Debug)]
 pub(crate) struct Run<'p> {
     pub(crate) world: World<'p>,
-    clock: BeaconClock,
-    /// The arms, in as many parts as there are threads.
-    pub(crate) parts: Vec<Part>,
+    /// What the arms of each scenario do.
+    pub(crate) crews: Vec<Crew>,
     window: Window,
-    outcome: SharedOutcome,
-    present: Presence,
-    /// CPU seconds of threads other than the caller's.
-    helpers_cpu_s: f64,
 }
 
 /// The steps of a run.
@@ -244,90 +266,53 @@ impl Window {
     }
 }
 
-/// What an arm's participants do in a run.
-fn stack(arm: &Arm, seed: u64, prepared: &Prepared, paths: &Arc<dyn RoadMap>) -> Box<dyn Stack> {
-    match &arm.strategy.behaviour {
-        Behaviour::Silent | Behaviour::Oracle => Box::new(Silent),
-        Behaviour::Senders(rules) => Box::new(Senders::new(*rules, prepared)),
-        Behaviour::Omniscient => {
-            let allowance = arm.allowance.unwrap_or(0.0);
-            Box::new(Omniscient::new(allowance, prepared.timeline.cycle))
+/// What of the arms is asked for, and whether it makes sense.
+fn wanted<'a>(
+    arms: impl Iterator<Item = &'a Arm>,
+    options: &RunOptions,
+    margin_m: Option<f64>,
+) -> Result<Wanted, RunError> {
+    let mut wanted = Wanted {
+        cells: false,
+        margin_m,
+        threads: options.threads,
+    };
+    for arm in arms {
+        wanted.cells |= arm.strategy.is_hosted();
+        if let Some(found) = arm.allowance
+            && !(found > 0.0 && found <= 1.0)
+        {
+            return Err(RunError::Options {
+                field: "allowance",
+                found,
+                expected: format!("above 0 and at most 1 (arm `{arm}`)"),
+            });
         }
-        Behaviour::Hosted(maker) => {
-            let profile = arm.bare_profile(maker, seed, prepared);
-            Box::new(Fleet::new(profile, prepared, paths))
-        }
     }
-}
-
-/// For how many steps an arm's messages are remembered.
-fn memory(arm: &Arm, prepared: &Prepared) -> u32 {
-    match &arm.strategy.behaviour {
-        // Mitigation compares with reports that are older than the soft state.
-        Behaviour::Senders(SenderRules::Mitigation) => RING as u32 - 1,
-        _ => prepared.timeline.soft_state,
-    }
-}
-
-/// The arms in so many parts, in turn, so that no part gets all of a kind.
-fn parts(prepared: &Prepared, arms: &[Arm], seed: u64, count: usize) -> Vec<Part> {
-    let mut shares: Vec<Vec<ArmRun>> = Vec::new();
-    shares.resize_with(count.clamp(1, arms.len().max(1)), Vec::new);
-    let maps: Vec<Arc<dyn RoadMap>> = shares
-        .iter()
-        .map(|_| Arc::new(Remembering::new(&prepared.carried)) as Arc<dyn RoadMap>)
-        .collect();
-    let count = shares.len();
-    for (number, arm) in arms.iter().enumerate() {
-        let share = number % count;
-        let stack = stack(arm, seed, prepared, &maps[share]);
-        let memory = memory(arm, prepared);
-        let run = ArmRun::new(prepared, number, arm, seed, stack, memory);
-        shares[share].push(run);
-    }
-    shares
-        .into_iter()
-        .map(|arms| Part::new(prepared, arms))
-        .collect()
+    Ok(wanted)
 }
 
 impl<'p> Run<'p> {
-    /// `margin_m` takes the place of the scenario's d_min, for calibration.
+    /// A run of some scenarios with one road, at least one. `margin_m` takes the place of their d_min, for calibration.
     pub(crate) fn new(
-        prepared: &'p Prepared,
-        arms: &[Arm],
+        scenarios: &[(&'p Prepared, &[Arm])],
         seed: u64,
         options: &RunOptions,
         margin_m: Option<f64>,
     ) -> Result<Self, RunError> {
-        let wanted = Wanted {
-            cells: arms.iter().any(|arm| arm.strategy.is_hosted()),
-            margin_m: margin_m.unwrap_or(prepared.scenario.evaluation.margin_m),
-            threads: options.threads,
+        let arms = scenarios.iter().flat_map(|(_, arms)| arms.iter());
+        let wanted = wanted(arms, options, margin_m)?;
+        let prepared: Vec<&Prepared> = scenarios.iter().map(|(prepared, _)| *prepared).collect();
+        let [first, others @ ..] = &prepared[..] else {
+            return Err(RunError::OtherRoad);
         };
-        let window = Window::new(prepared, options)?;
-        for arm in arms {
-            if let Some(found) = arm.allowance
-                && !(found > 0.0 && found <= 1.0)
-            {
-                return Err(RunError::Options {
-                    field: "allowance",
-                    found,
-                    expected: format!("above 0 and at most 1 (arm `{arm}`)"),
-                });
-            }
-        }
+        let crew = |&(prepared, arms): &(&'p Prepared, &[Arm])| {
+            Crew::new(prepared, arms, seed, options.threads)
+        };
         Ok(Self {
-            world: World::new(prepared, seed, wanted),
-            clock: BeaconClock::default(),
-            parts: parts(prepared, arms, seed, options.threads),
-            window,
-            outcome: SharedOutcome {
-                seed,
-                ..SharedOutcome::default()
-            },
-            present: Presence::default(),
-            helpers_cpu_s: 0.0,
+            world: World::new(first, others, seed, wanted),
+            crews: scenarios.iter().map(crew).collect(),
+            window: Window::new(first, options)?,
         })
     }
 
@@ -342,24 +327,22 @@ impl<'p> Run<'p> {
         mut self,
         traffic: &mut dyn FrameSource,
     ) -> Result<(SeedOutcome, Margins), RunError> {
-        self.parts[0].margins = Some(Margins::default());
+        self.crews[0].parts[0].margins = Some(Margins::default());
         for step in self.window.steps() {
             self.step(step, traffic, &mut Nobody)?;
         }
-        let margins = self.parts[0].margins.take().unwrap_or_default();
-        Ok((self.conclude(), margins))
+        let margins = self.crews[0].parts[0].margins.take().unwrap_or_default();
+        Ok((self.conclude().pop().unwrap_or_default(), margins))
     }
 
-    /// Runs to the end.
+    /// Runs to the end; what is watched is one scenario's.
     pub(crate) fn finish(
         mut self,
         traffic: &mut dyn FrameSource,
         observer: &mut dyn Observer,
-    ) -> Result<SeedOutcome, RunError> {
+    ) -> Result<Vec<SeedOutcome>, RunError> {
         if observer.wants_record() {
-            for run in self.parts.iter_mut().flat_map(|part| &mut part.arms) {
-                run.watch();
-            }
+            self.crews.iter_mut().for_each(Crew::watch);
         }
         for step in self.window.steps() {
             self.step(step, traffic, observer)?;
@@ -367,37 +350,19 @@ impl<'p> Run<'p> {
         Ok(self.conclude())
     }
 
-    fn conclude(mut self) -> SeedOutcome {
-        self.outcome.vehicles = self.present.vehicles();
-        self.outcome.participants = self.present.participants();
-        self.outcome.tiles = self.present.tiles();
-        self.outcome.classes = self.present.classes();
+    fn conclude(self) -> Vec<SeedOutcome> {
+        let share = 1.0 / self.crews.len().max(1) as f64;
         let spent = self.world.spent;
-        let mut result = SeedOutcome {
-            shared: self.outcome,
-            timing: Timing {
-                traffic_s: spent.traffic_s,
-                sight_s: spent.sight_s,
-                links_s: spent.links_s,
-                paths_s: spent.paths_s,
-                ..Timing::default()
-            },
-            helpers_cpu_s: self.helpers_cpu_s + spent.helpers_cpu_s,
-            ..SeedOutcome::default()
+        let shared = Timing {
+            traffic_s: spent.traffic_s * share,
+            sight_s: spent.sight_s * share,
+            links_s: spent.links_s * share,
+            ..Timing::default()
         };
-        let mut arms = Vec::new();
-        for part in self.parts {
-            result.timing.beacons_s += part.timing.beacons_s;
-            result.timing.arms_s += part.timing.arms_s;
-            result.timing.metric_s += part.timing.metric_s;
-            arms.extend(part.finish());
-        }
-        arms.sort_by_key(|&(number, _)| number);
-        for (_, (outcome, cycles)) in arms {
-            result.arms.push(outcome);
-            result.cycles.push(cycles);
-        }
-        result
+        let crews = self.crews.into_iter();
+        crews
+            .map(|crew| crew.conclude(&shared, spent.helpers_cpu_s * share))
+            .collect()
     }
 
     /// One step.
@@ -408,6 +373,7 @@ impl<'p> Run<'p> {
         observer: &mut dyn Observer,
     ) -> Result<(), RunError> {
         let clock = Clock::now();
+        self.world.turn_to(0);
         if !traffic.next_frame(&mut self.world.road.frame)? {
             return Err(RunError::TooShort {
                 found_s: f64::from(step.0) * STEP_S,
@@ -421,111 +387,34 @@ impl<'p> Run<'p> {
             .outfit_all(prepared, type_of)
             .map_err(RunError::Traffic)?;
         self.world.spent.traffic_s += clock.elapsed().as_secs_f64();
-        let channel = self.world.prepared.channel.parameters();
+        let channel = prepared.channel.parameters();
         let reach_m = channel
             .range_los_m
             .max(channel.range_nlosv_m)
             .max(channel.range_nlos_m);
         let at_s = f64::from(step.0) * STEP_S;
         crowd::check(at_s, reach_m, &self.world.road.frame.vehicles)?;
-        let timeline = &self.world.prepared.timeline;
+        let timeline = &prepared.timeline;
         let begin = self.window.measured_from;
-        let measured = step >= begin;
-        // The yardstick plans the first measured cycle in the one before it.
-        let mut arms = self.parts.iter().flat_map(|part| &part.arms);
-        let soon = step.after(timeline.cycle) >= begin;
-        let evaluate = measured || soon && arms.any(|run| run.stack.wants_relevance());
         // Nobody remembers for longer what it saw.
         let everyone_looks = step.after(timeline.soft_state) >= begin;
-        let rebased = self.world.advance(step, evaluate, everyone_looks);
-        self.begin(measured, observer);
-        let beacons = self.clock.begin(&self.world);
-        let step = PartStep {
-            world: &self.world,
-            clock: &self.clock,
-            beacons: &beacons,
-            measured,
+        let rebased = self.world.advance(step, everyone_looks);
+        let moment = Moment {
+            measured: step >= begin,
             begins_window: step == begin,
-            relevance_known: soon,
+            // The yardstick plans the first measured cycle in the one before it.
+            soon: step.after(timeline.cycle) >= begin,
             rebased,
         };
-        match &mut self.parts[..] {
-            [] => {}
-            [all] => all.step(&step, observer),
-            // Whoever watches is served by one part alone, so here nobody does.
-            parts => self.helpers_cpu_s += side_by_side(parts, &step),
-        }
-        Ok(())
-    }
-
-    /// Tells who is there.
-    fn begin(&mut self, measured: bool, observer: &mut dyn Observer) {
-        let world = &self.world;
-        let vehicles = &world.road.frame.vehicles;
-        if measured {
-            self.present.note(world);
-            let on_road = vehicles.iter().filter(|v| v.body.kind.is_road_vehicle());
-            for vehicle in on_road {
-                self.outcome.speed.add(vehicle.speed);
+        let alone = self.crews.len() == 1;
+        for (turn, crew) in self.crews.iter_mut().enumerate() {
+            let before = if alone { 0.0 } else { thread_cpu_s() };
+            self.world.turn_to(turn);
+            crew.step(&mut self.world, &moment, observer);
+            if !alone {
+                crew.own_cpu_s += thread_cpu_s() - before;
             }
         }
-        let present = world.road.present().iter();
-        let participates: Vec<bool> = present.map(|&slot| world.road.participates(slot)).collect();
-        let present = world.road.present().iter();
-        let (station_types, sensors): (Vec<u8>, Vec<_>) = present
-            .map(|&slot| world.road.outfit(world.prepared, slot))
-            .map(|outfit| (outfit.station_type, &outfit.told[..]))
-            .unzip();
-        observer.step(&StepView {
-            step: world.step().0,
-            now: world.now(),
-            measured,
-            vehicles,
-            participates: &participates,
-            station_types: &station_types,
-            sensors: &sensors,
-        });
-        if observer.wants_senses() {
-            tell_senses(world, observer);
-        }
-    }
-}
-
-/// Does all parts' share of a step, a thread each; gives the CPU seconds of threads other than this one.
-fn side_by_side(parts: &mut [Part], step: &PartStep<'_>) -> f64 {
-    let [first, others @ ..] = parts else {
-        return 0.0;
-    };
-    thread::scope(|scope| {
-        let helpers: Vec<_> = others
-            .iter_mut()
-            .map(|part| {
-                scope.spawn(|| {
-                    part.step(step, &mut Nobody);
-                    thread_cpu_s()
-                })
-            })
-            .collect();
-        first.step(step, &mut Nobody);
-        let joined = helpers.into_iter().map(|helper| {
-            helper
-                .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        });
-        joined.sum::<f64>()
-    })
-}
-
-/// Tells what everyone knows of itself.
-fn tell_senses(world: &World<'_>, observer: &mut dyn Observer) {
-    let mut objects = Vec::new();
-    for &slot in world.road.participants() {
-        world.sensed(slot, &mut objects);
-        let cells = world.sights.cells.of(slot);
-        let senses = Senses {
-            state: &world.here(slot).state,
-            sensed: world.is_sensing().then_some((&objects, cells)),
-        };
-        observer.senses(world.now(), world.agent(slot), &senses);
+        Ok(())
     }
 }

@@ -37,8 +37,8 @@ pub(crate) use stamps::{Matrix, Stamp, Time, rebase};
 pub(crate) struct Wanted {
     /// Cells that participants see.
     pub(crate) cells: bool,
-    /// d_min, in metres.
-    pub(crate) margin_m: f64,
+    /// Takes the place of the scenarios' d_min, in metres.
+    pub(crate) margin_m: Option<f64>,
     /// Threads that may work on it.
     pub(crate) threads: usize,
 }
@@ -49,7 +49,6 @@ pub(crate) struct Spent {
     pub(crate) traffic_s: f64,
     pub(crate) sight_s: f64,
     pub(crate) links_s: f64,
-    pub(crate) paths_s: f64,
     /// CPU time of threads other than the caller's.
     pub(crate) helpers_cpu_s: f64,
 }
@@ -62,10 +61,29 @@ struct Relevance {
     ghosts: Vec<RelevantGhost>,
 }
 
-/// The world of a seed.
+impl Relevance {
+    fn new(prepared: &Prepared, margin_m: Option<f64>) -> Self {
+        let scenario = &prepared.scenario;
+        let mut relevance = scenario.evaluation.relevance(&scenario.protocol);
+        relevance.margin = margin_m.unwrap_or(relevance.margin);
+        let (predictor, conflicts) = (&prepared.predictor, &prepared.conflicts);
+        let rule = paths::Relevance::new(predictor.clone(), conflicts.clone(), relevance);
+        Self {
+            rule: rule.with_lanes(prepared.carried.matcher.clone()),
+            pairs: RelevantPairs::new(),
+            ghosts: Vec::new(),
+        }
+    }
+}
+
+/// The world of a seed: one road, for all scenarios that have it in common.
 #[derive(Debug)]
 pub(crate) struct World<'p> {
+    /// The scenario whose turn it is.
     pub(crate) prepared: &'p Prepared,
+    /// All scenarios, and what is relevant in each.
+    scenarios: Vec<(&'p Prepared, Relevance)>,
+    turn: usize,
     pub(crate) seed: u64,
     pub(crate) time: Time,
     pub(crate) road: Road,
@@ -74,19 +92,26 @@ pub(crate) struct World<'p> {
     pub(crate) links: Links,
     /// Empty unless slots are simulated.
     pub(crate) powers: Powers,
-    relevance: Relevance,
     wanted: Wanted,
     ears: links::Ears,
     pub(crate) spent: Spent,
 }
 
 impl<'p> World<'p> {
-    pub(crate) fn new(prepared: &'p Prepared, seed: u64, wanted: Wanted) -> Self {
-        let scenario = &prepared.scenario;
-        let mut relevance = scenario.evaluation.relevance(&scenario.protocol);
-        relevance.margin = wanted.margin_m;
+    /// A world for these scenarios, which have one road ([`Scenario::road`](crate::Scenario::road)); the first has its turn.
+    pub(crate) fn new(
+        first: &'p Prepared,
+        others: &[&'p Prepared],
+        seed: u64,
+        wanted: Wanted,
+    ) -> Self {
+        let scenarios = std::iter::once(&first).chain(others);
         Self {
-            prepared,
+            prepared: first,
+            scenarios: scenarios
+                .map(|&prepared| (prepared, Relevance::new(prepared, wanted.margin_m)))
+                .collect(),
+            turn: 0,
             seed,
             time: Time::default(),
             road: Road::default(),
@@ -94,20 +119,16 @@ impl<'p> World<'p> {
             ghosts: Ghosts::default(),
             links: Links::default(),
             powers: Powers::default(),
-            relevance: Relevance {
-                rule: paths::Relevance::new(
-                    prepared.predictor.clone(),
-                    prepared.conflicts.clone(),
-                    relevance,
-                )
-                .with_lanes(prepared.carried.matcher.clone()),
-                pairs: RelevantPairs::new(),
-                ghosts: Vec::new(),
-            },
             wanted,
             ears: links::Ears::default(),
             spent: Spent::default(),
         }
+    }
+
+    /// It is the turn of another scenario: all that is asked from now on is answered as it says. The road is everyone's.
+    pub(crate) fn turn_to(&mut self, turn: usize) {
+        self.turn = turn;
+        self.prepared = self.scenarios[turn].0;
     }
 
     /// The present step.
@@ -147,12 +168,12 @@ impl<'p> World<'p> {
 
     /// Who matters to whom in this cycle, where it was asked for.
     pub(crate) fn relevant(&self) -> &RelevantPairs {
-        &self.relevance.pairs
+        &self.scenarios[self.turn].1.pairs
     }
 
     /// To whom which ghosts would matter in this cycle if they were there.
     pub(crate) fn relevant_ghosts(&self) -> &[RelevantGhost] {
-        &self.relevance.ghosts
+        &self.scenarios[self.turn].1.ghosts
     }
 
     /// Steps into the cycle.
@@ -176,10 +197,9 @@ impl<'p> World<'p> {
         self.time.step.0.is_multiple_of(interval)
     }
 
-    /// Takes in the frame of the next step, which the caller put into `self.road.frame`. With `evaluate`, who matters to whom is
-    /// found; without `everyone_looks`, only participants look. Gives whether stamps have a new origin: all that are kept
-    /// elsewhere must then be moved by [`rebase`].
-    pub(crate) fn advance(&mut self, step: Step, evaluate: bool, everyone_looks: bool) -> bool {
+    /// Takes in the frame of the next step, which the caller put into `self.road.frame`. Without `everyone_looks`, only
+    /// participants look. Gives whether stamps have a new origin: all that are kept elsewhere must then be moved by [`rebase`].
+    pub(crate) fn advance(&mut self, step: Step, everyone_looks: bool) -> bool {
         let rebased = self.time.go_to(step);
         if rebased {
             self.sights.rebase();
@@ -199,22 +219,28 @@ impl<'p> World<'p> {
         } else if !self.road.taken().is_empty() {
             self.admit_newcomers();
         }
-        if evaluate && self.is_decision() {
-            let clock = Clock::now();
-            let Relevance {
-                rule,
-                pairs,
-                ghosts,
-            } = &mut self.relevance;
-            rule.step(&self.road.frame, pairs);
-            ghosts.clear();
-            if !self.ghosts.all().is_empty() {
-                self.ghosts
-                    .find_relevant(self.prepared, &self.road.frame, step, rule, ghosts);
-            }
-            self.spent.paths_s += clock.elapsed().as_secs_f64();
-        }
         rebased
+    }
+
+    /// At the step of decisions, finds who matters to whom by the rule of the scenario whose turn it is; gives how long it took.
+    pub(crate) fn relate(&mut self) -> f64 {
+        if !self.is_decision() {
+            return 0.0;
+        }
+        let clock = Clock::now();
+        let Relevance {
+            rule,
+            pairs,
+            ghosts,
+        } = &mut self.scenarios[self.turn].1;
+        rule.step(&self.road.frame, pairs);
+        ghosts.clear();
+        if !self.ghosts.all().is_empty() {
+            let step = self.time.step;
+            self.ghosts
+                .find_relevant(self.prepared, &self.road.frame, step, rule, ghosts);
+        }
+        clock.elapsed().as_secs_f64()
     }
 
     /// Takes who left out of what was last sensed and linked, before others get their places. Where sensors look in this
