@@ -3,7 +3,7 @@
 
 use crate::fuzz;
 use crate::steps::STEPS;
-use crate::{audit, mutants};
+use crate::{audit, bench, mutants};
 
 const HELP: &str = "\
 The project's own tasks.
@@ -15,6 +15,7 @@ Usage: cargo xtask test [--keep-going] [STEP]...
        cargo xtask mutants [OPTION]... [FILE]...
        cargo xtask audit [DATABASE]
        cargo xtask fuzz [OPTION]... [TARGET]...
+       cargo xtask bench [--keep]
 
   test       set up what the tests need and run every check, or only the steps named
   setup      only install what the tests need that cargo does not bring
@@ -24,6 +25,7 @@ Usage: cargo xtask test [--keep-going] [STEP]...
   mutants    put mistakes into the source and see whether tests notice
   audit      check dependencies against known advisories
   fuzz       search for inputs that break a promise, guided by coverage
+  bench      count the instructions of short runs and compare them with those kept
 
 `cargo xtask TASK --help` says more.
 ";
@@ -65,6 +67,8 @@ pub(crate) enum Task {
     Audit(Option<String>),
     /// Search for inputs that break a promise.
     Fuzz(fuzz::Search),
+    /// Count instructions; keep the counts.
+    Bench(bool),
     /// Print a help text.
     Help(&'static str),
 }
@@ -116,6 +120,15 @@ pub(crate) fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Task,
         },
         Some("fuzz") if asks_for("--help", "-h") => Ok(Task::Help(fuzz::HELP)),
         Some("fuzz") => fuzz::Search::parse(&rest).map(Task::Fuzz),
+        Some("bench") if asks_for("--help", "-h") => Ok(Task::Help(bench::HELP)),
+        Some("bench") => match rest.as_slice() {
+            [] => Ok(Task::Bench(false)),
+            [word] if word == "--keep" => Ok(Task::Bench(true)),
+            _ => Err(format!(
+                "`cargo xtask bench` takes `--keep` alone, found `{}`",
+                rest.join(" ")
+            )),
+        },
         Some("setup") if asks_for("--help", "-h") => Ok(Task::Help(HELP)),
         Some("setup") => match rest.first() {
             None => Ok(Task::Run(Plan {
@@ -189,6 +202,7 @@ mod tests {
         assert_eq!(parsed("results x"), Ok(Task::Results("x".to_owned())));
         assert_eq!(parsed("audit x"), Ok(Task::Audit(Some("x".to_owned()))));
         assert_eq!(parsed("audit"), Ok(Task::Audit(None)));
+        assert_eq!(parsed("bench --keep"), Ok(Task::Bench(true)));
     }
 
     #[test]
@@ -202,5 +216,6 @@ mod tests {
         assert!(parsed("setup now").unwrap_err().contains("`now`"));
         assert!(parsed("results a b").unwrap_err().contains("`a b`"));
         assert!(parsed("audit a b").unwrap_err().contains("`a b`"));
+        assert!(parsed("bench x").unwrap_err().contains("found `x`"));
     }
 }

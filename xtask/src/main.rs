@@ -11,6 +11,7 @@
 mod arguments;
 mod arrows;
 mod audit;
+mod bench;
 mod browser;
 mod component;
 mod corridor;
@@ -68,6 +69,7 @@ fn main() -> ExitCode {
         Ok(Task::Audit(database)) => {
             run_alone(|root, report| audit::run(root, database.as_deref(), report))
         }
+        Ok(Task::Bench(keep)) => run_alone(|root, report| bench::run(root, keep, report)),
         Ok(Task::Fuzz(search)) => run_alone(|root, report| fuzz::run(root, &search, report)),
         Err(error) => {
             eprintln!("{error}");

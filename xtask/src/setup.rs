@@ -52,6 +52,14 @@ const COMPONENTS: &[Component] = &[
         source: Source::Apt { packages: &["g++"] },
     },
     Component {
+        name: "valgrind",
+        purpose: "counts the instructions of short runs",
+        probe: (&["valgrind", "--version"], "valgrind"),
+        source: Source::Apt {
+            packages: &["valgrind"],
+        },
+    },
+    Component {
         name: "sumo",
         purpose: "the traffic simulator that `--traffic sumo`, `--sumocfg` and the map reader are tested against",
         probe: (&[".venv/bin/sumo", "--version"], SUMO),

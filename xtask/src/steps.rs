@@ -7,7 +7,7 @@ use crate::example::Example;
 use crate::process::Call;
 use crate::report;
 use crate::step_report::Report;
-use crate::{fuzz, licences, metadata, no_std, setup, tidy, web};
+use crate::{bench, fuzz, licences, metadata, no_std, setup, tidy, web};
 
 /// One step.
 pub(crate) struct Step {
@@ -95,6 +95,11 @@ pub(crate) const STEPS: &[Step] = &[
             });
             report.count_or_fail(report::nextest_counts(&output), "nextest");
         },
+    },
+    Step {
+        name: "bench",
+        summary: "short runs take no more instructions than they did",
+        run: |root, report| bench::run(root, false, report),
     },
     Step {
         name: "doctests",
