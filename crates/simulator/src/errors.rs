@@ -114,6 +114,36 @@ mod tests {
     }
 
     #[test]
+    fn errors_of_sensed_positions_have_their_spread_and_no_memory() {
+        let errors = Errors {
+            object_error_m: 0.5,
+            ..Errors::default()
+        };
+        let truth = Position::new(10.0, 20.0);
+        let off = |observer, step| {
+            let seen = errors.perceived(1, [observer, 6], step, [0.0; 2], truth);
+            [seen.x - truth.x, seen.y - truth.y]
+        };
+        let mean = |of: &dyn Fn(u32, u32) -> f64| {
+            let all = (0..100).flat_map(|observer| (0..100).map(move |step| of(observer, step)));
+            all.sum::<f64>() / 1e4
+        };
+        for axis in 0..2 {
+            assert!(mean(&|o, s| off(o, s)[axis]).abs() < 0.02);
+            let square = mean(&|o, s| off(o, s)[axis].powi(2));
+            assert!((square / 0.25 - 1.0).abs() < 0.06, "{square}");
+            // Neither the next look nor the next observer nor the other axis tells anything.
+            for product in [
+                mean(&|o, s| off(o, s)[axis] * off(o, s + 2)[axis]),
+                mean(&|o, s| off(o, s)[axis] * off(o + 1, s)[axis]),
+                mean(&|o, s| off(o, s)[axis] * off(o, s)[1 - axis]),
+            ] {
+                assert!((product / 0.25).abs() < 0.05, "{product}");
+            }
+        }
+    }
+
+    #[test]
     fn everything_one_sees_shares_its_own_error_but_for_the_sensor() {
         let errors = Errors {
             position_error_m: 2.0,

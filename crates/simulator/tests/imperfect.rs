@@ -21,6 +21,8 @@ struct Notes {
     seen: u64,
     /// By ghost: who saw it, and when it was seen first and last.
     ghosts: BTreeMap<u64, (BTreeSet<AgentId>, Instant, Instant)>,
+    /// How far off ghosts were when they appeared, in metres, and in which second that was.
+    apparitions: Vec<(f64, i64)>,
     /// How old what was seen was, in microseconds.
     ages: BTreeSet<i64>,
 }
@@ -43,8 +45,12 @@ impl Observer for Notes {
                 self.seen += 1;
                 continue;
             }
-            let new = || (BTreeSet::new(), now, now);
-            let ghost = self.ghosts.entry(object.id.0).or_insert_with(new);
+            let apparitions = &mut self.apparitions;
+            let ghost = self.ghosts.entry(object.id.0).or_insert_with(|| {
+                let off = object.position.distance(senses.state.position);
+                apparitions.push((off, now.micros() / 1_000_000));
+                (BTreeSet::new(), now, now)
+            });
             ghost.0.insert(of);
             ghost.2 = now;
         }
@@ -96,6 +102,41 @@ fn ghosts_come_as_often_and_stay_as_long_as_they_should() {
     let whole = lives.get(&400_000).copied().unwrap_or(0);
     assert!(f64::from(whole) > 0.9 * born, "{lives:?}");
     assert!(lives.keys().all(|&us| us <= 400_000), "{lives:?}");
+}
+
+#[test]
+fn ghosts_appear_at_any_distance_and_at_any_time() {
+    let notes = notes(|s| s.sensing.ghosts_per_s = 0.5);
+    let all = notes.apparitions.len() as f64;
+    assert!(all > 100.0, "{all}");
+    // Evenly over 150 m: as many in each third.
+    let mut thirds = [0u32; 3];
+    for (off, _) in &notes.apparitions {
+        thirds[(off / 50.0).clamp(0.0, 2.0) as usize] += 1;
+    }
+    let spread = (all * 2.0 / 9.0).sqrt();
+    for third in thirds {
+        assert!(
+            (f64::from(third) - all / 3.0).abs() < 4.0 * spread,
+            "{thirds:?}"
+        );
+    }
+    let farthest = notes.apparitions.iter().map(|a| a.0);
+    assert!(farthest.fold(0.0, f64::max) <= 150.0 + 1e-6);
+    // Without memory: counts by second spread as they do by chance, and those of one second do not tell of the next.
+    let mut counts = [0.0; 20];
+    for (_, second) in &notes.apparitions {
+        counts[(*second).clamp(0, 19) as usize] += 1.0;
+    }
+    let mean = all / 20.0;
+    let product = |lag: usize| -> f64 {
+        let pairs = counts.iter().zip(&counts[lag..]);
+        pairs.map(|(a, b)| (a - mean) * (b - mean)).sum::<f64>() / (20 - lag) as f64
+    };
+    let dispersion = product(0) / mean;
+    assert!((0.3..2.2).contains(&dispersion), "{dispersion}: {counts:?}");
+    let correlation = product(1) / product(0);
+    assert!(correlation.abs() < 0.8, "{correlation}: {counts:?}");
 }
 
 #[test]
@@ -187,6 +228,10 @@ fn bad_values_are_refused_by_name() {
         ("sensing.speed_bias_m_per_s", "-0.5"),
         ("sensing.heading_bias_deg", "nan"),
         ("sensing.latency_s", "2.0"),
+        ("sensing.range_m", "-1.0"),
+        ("errors.position_error_m", "-0.1"),
+        ("errors.position_correlation_s", "nan"),
+        ("errors.object_error_m", "21.0"),
     ] {
         let said = error(&format!("{key} = {bad}"));
         assert!(
@@ -195,6 +240,8 @@ fn bad_values_are_refused_by_name() {
         );
         assert!(said.contains("expected"), "{said}");
     }
+    let said = error("classes.car.sectors_deg = [10.0]");
+    assert!(said.contains("sectors_deg"), "{said}");
     let said = error("protocol.beacons = \"real\"");
     assert!(said.contains("protocol.beacons"), "{said}");
     let said = error("protocol.security = \"yes\"");
