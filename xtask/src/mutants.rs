@@ -141,7 +141,8 @@ pub(crate) fn run(root: &Path, choice: &Choice, report: &mut Report) {
         true => FILES.to_vec(),
         false => choice.files.iter().map(String::as_str).collect(),
     };
-    let mut list = vec!["mutants", "--list"];
+    // Without `--workspace` only what `cargo run` would run is looked at.
+    let mut list = vec!["mutants", "--list", "--workspace"];
     list.extend(files.iter().flat_map(|&file| ["--file", file]));
     let all = match Call::new(root, "cargo", &list).read() {
         Ok(output) => output.lines().map(str::to_owned).collect::<Vec<_>>(),
@@ -202,6 +203,23 @@ impl Outcome {
         self.timed_out.extend(other.timed_out);
         self.unviable.extend(other.unviable);
         self.missed.extend(other.missed);
+    }
+
+    /// Keeps those of `names`, of which it gives how many there are.
+    fn keep(&mut self, names: &[String]) -> usize {
+        let known: BTreeSet<&String> = names.iter().collect();
+        let all = [
+            &mut self.caught,
+            &mut self.timed_out,
+            &mut self.unviable,
+            &mut self.missed,
+        ];
+        all.into_iter()
+            .map(|list| {
+                list.retain(|name| known.contains(name));
+                list.len()
+            })
+            .sum()
     }
 
     /// What cargo-mutants wrote into `folder`.
@@ -308,7 +326,7 @@ impl<'a> Site<'a> {
         ]);
         arguments.push(format!("--dir={}", self.tree.display()));
         arguments.push(format!("--output={out}"));
-        arguments.push(format!("--file={folder}/**/*.rs"));
+        arguments.push(format!("--package={}", package.name));
         if !features.is_empty() {
             arguments.push(format!("--features={features}"));
         }
@@ -317,6 +335,10 @@ impl<'a> Site<'a> {
             arguments.push(format!("--cargo-arg=--config=profile.dev.{key}={value}"));
         }
         arguments.extend(tests.iter().map(|test| format!("--cargo-arg={test}")));
+        let diff = format!("{out}/chosen.diff");
+        let lines = lines_of(&self.tree, names)?;
+        fs::write(&diff, lines).map_err(|error| format!("{diff}: {error}"))?;
+        arguments.push(format!("--in-diff={diff}"));
         // Names are what cargo-mutants tells them apart by; a line number is part of them.
         arguments.extend(names.iter().map(|name| format!("--re={}", literally(name))));
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -329,19 +351,46 @@ impl<'a> Site<'a> {
         let done = Call::new(self.root, "cargo", &arguments)
             .env("CARGO_TARGET_DIR", &self.target)
             .run(|passed, last| report.tell(&format!("{} s: {last}", passed.as_secs())));
-        let outcome = Outcome::read(&Path::new(&out).join("mutants.out"));
-        let outcome = outcome.ok().filter(|outcome| {
-            // Each has come to something: the tests pass without mistakes, and nobody stopped it.
-            let Outcome { caught, missed, .. } = outcome;
-            let ended = [&outcome.timed_out, &outcome.unviable, caught, missed];
-            ended.iter().map(|names| names.len()).sum::<usize>() == names.len()
-        });
-        outcome.ok_or_else(|| format!("cargo-mutants did not get to its end:\n{}", done.output))
+        let mut outcome = Outcome::read(&Path::new(&out).join("mutants.out"))?;
+        // Each has come to something: the tests pass without mistakes, and nobody stopped it.
+        match outcome.keep(names) == names.len() {
+            true => Ok(outcome),
+            false => Err(format!(
+                "cargo-mutants did not get to its end:\n{}",
+                done.output
+            )),
+        }
     }
 }
 
 /// How the crate in question is built: quickly.
-const CHEAP: [(&str, &str); 2] = [("package.CRATE.opt-level", "1"), ("debug", "false")];
+const CHEAP: [(&str, &str); 2] = [("package.CRATE.opt-level", "0"), ("debug", "false")];
+
+/// The lines of the mutants called `names` as a diff that adds them: cargo-mutants passes over what is not in it. Its expressions alone
+/// would do, were there not mutants (of fields of structs) that they are not asked about.
+fn lines_of(tree: &Path, names: &[String]) -> Result<String, String> {
+    let mut places: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
+    for name in names {
+        let mut parts = name.split(':');
+        let (file, line) = (parts.next(), parts.next());
+        let place = file.zip(line.and_then(|line| line.parse().ok()));
+        let (file, line) = place.ok_or_else(|| format!("`{name}` names no line"))?;
+        places.entry(file).or_default().insert(line);
+    }
+    let mut diff = String::new();
+    for (file, lines) in places {
+        let path = tree.join(file);
+        let text =
+            fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        diff.push_str(&format!("--- a/{file}\n+++ b/{file}\n"));
+        for (added, line) in lines.into_iter().enumerate() {
+            let before = line - added - 1;
+            let text = text.lines().nth(line - 1).unwrap_or_default();
+            diff.push_str(&format!("@@ -{before},0 +{line},1 @@\n+{text}\n"));
+        }
+    }
+    Ok(diff)
+}
 
 fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|&word| word.to_owned()).collect()
@@ -380,7 +429,8 @@ fn copy(from: &Path, to: &Path, files: &[String]) -> io::Result<()> {
 fn literally(text: &str) -> String {
     let mut out = String::from("^");
     for character in text.chars() {
-        if !character.is_alphanumeric() && character != ' ' && character != '_' {
+        // Not all that is no letter: `\<` and `\>` are ends of words.
+        if r"\.+*?()|[]{}^$#&-~".contains(character) {
             out.push('\\');
         }
         out.push(character);
@@ -455,6 +505,30 @@ mod tests {
         let lines = outcome.lines();
         assert_eq!(lines[0], "not noticed: f");
         assert!(lines[1].starts_with("3 of 4 viable mutants noticed (75.0 %), 1 of them"));
+        let mut few = outcome;
+        assert_eq!(few.keep(&words(&["a", "f", "g"])), 2);
+        assert_eq!((few.caught, few.timed_out), (words(&["a"]), Vec::new()));
+    }
+
+    #[test]
+    fn lines_of_mutants_are_a_diff_that_adds_them() {
+        let folder = std::env::temp_dir().join(format!("covey-lines-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("a.rs"), "one\ntwo\nthree\n").unwrap();
+        let diff = lines_of(
+            &folder,
+            &words(&["a.rs:3:1: x", "a.rs:1:9: y", "a.rs:3:7: z"]),
+        );
+        assert_eq!(
+            diff.unwrap(),
+            "--- a/a.rs\n+++ b/a.rs\n@@ -0,0 +1,1 @@\n+one\n@@ -1,0 +3,1 @@\n+three\n"
+        );
+        assert!(
+            lines_of(&folder, &words(&["a.rs"]))
+                .unwrap_err()
+                .contains("no line")
+        );
+        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
@@ -481,8 +555,8 @@ mod tests {
     #[test]
     fn names_become_expressions_that_match_them_alone() {
         assert_eq!(
-            literally("a.rs:1:2: replace + with - in f"),
-            r"^a\.rs\:1\:2\: replace \+ with \- in f$"
+            literally("a.rs:1:2: replace f -> Vec<u8> with vec![1]"),
+            r"^a\.rs:1:2: replace f \-> Vec<u8> with vec!\[1\]$"
         );
     }
 }

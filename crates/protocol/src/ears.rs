@@ -31,6 +31,8 @@ pub(crate) struct Ears {
     exits: Exits,
     claims: Claims,
     sayings: VecDeque<Said>,
+    /// Objects in all of them.
+    said: usize,
     refusals: Refusals,
 }
 
@@ -58,6 +60,8 @@ struct Beacons {
 
 /// No station's beacons are counted beyond this: six times as many as it sends within the soft-state time.
 const MOST_BEACONS: usize = 64;
+/// Objects that are kept of what was said: four times as many as a full channel carries within the soft-state time.
+const MOST_SAID: usize = 131_072;
 /// Whoever was heard more often than this is a station, and not a name that somebody made up once.
 const NAMES: usize = 2;
 
@@ -121,6 +125,7 @@ impl Ears {
             exits: Exits::default(),
             claims: Claims::default(),
             sayings: VecDeque::new(),
+            said: 0,
             refusals: Refusals::default(),
         }
     }
@@ -142,6 +147,7 @@ impl Ears {
         self.exits.clear();
         self.claims.clear();
         self.sayings.clear();
+        self.said = 0;
     }
 
     /// Lets go of what is too old at `now`.
@@ -160,7 +166,12 @@ impl Ears {
             exits.note(id, was, beacons.as_name().filter(|_| stays));
             stays
         });
-        self.sayings.retain(|said| recent(said.at));
+        let said = &mut self.said;
+        self.sayings.retain(|saying| {
+            let stays = recent(saying.at);
+            *said -= if stays { 0 } else { saying.objects.len() };
+            stays
+        });
     }
 
     /// A beacon was decoded. Gives whether it can be believed; a late one can, and tells nothing.
@@ -262,8 +273,11 @@ impl Ears {
         {
             return;
         }
-        if self.sayings.len() >= self.limits.sayings {
-            self.sayings.pop_front();
+        self.said += objects.len();
+        while (self.sayings.len() >= self.limits.sayings || self.said > MOST_SAID)
+            && let Some(oldest) = self.sayings.pop_front()
+        {
+            self.said -= oldest.objects.len();
             self.refusals.others += 1;
         }
         let objects = objects.to_vec();
@@ -550,6 +564,26 @@ mod tests {
         careless.heed(at(0), &broadcast(2, 0));
         assert_eq!(sayings(&careless), []);
         assert!(careless.claim(TILE).is_some());
+    }
+
+    #[test]
+    fn no_more_is_kept_of_what_was_said_than_a_channel_carries() {
+        let mut ears = ears();
+        let many = std::vec![object(0); 512];
+        for n in 0..1_000 {
+            ears.listen(at(n), at(n), AgentId(3), &many);
+            let held: usize = ears.sayings.iter().map(|said| said.objects.len()).sum();
+            assert_eq!(held, ears.said);
+            assert!(held <= MOST_SAID);
+        }
+        // The newest are kept.
+        assert_eq!(ears.sayings.len(), 256);
+        assert_eq!(ears.sayings.front().map(|said| said.at), Some(at(744)));
+        assert_eq!(ears.refusals.others, 744);
+        ears.forget(at(1_900));
+        assert_eq!((ears.sayings.len(), ears.said), (100, 51_200));
+        ears.clear();
+        assert_eq!(ears.said, 0);
     }
 
     #[test]

@@ -120,6 +120,14 @@ struct Picture {
     last_broadcast: LastBroadcast,
 }
 
+impl Picture {
+    /// Every cell that was overheard once, ascending.
+    fn sum_up(&mut self) {
+        self.overheard.sort_unstable();
+        self.overheard.dedup();
+    }
+}
+
 /// What it knows of the channel.
 #[derive(Debug)]
 struct Channel {
@@ -474,35 +482,6 @@ impl Host {
         self.picture.fused.announced(beacon);
     }
 
-    /// Objects of this or the last cycle in a neighbour's broadcast cover their cells.
-    fn overhear(&mut self, broadcast: &Broadcast) {
-        // A broadcast older than the own last decision was heard before it, or came too late to count.
-        if broadcast.host == self.id || broadcast.at < self.term.decided || broadcast.at > self.now
-        {
-            return;
-        }
-        let objects = &broadcast.objects;
-        let most = self.parameters.guard.message_objects as usize;
-        let objects = &objects[..objects.len().min(most)];
-        if let Some(tracks) = &mut self.picture.tracks {
-            let labels = tracks.label(None, objects, false);
-            for (_, state) in labelled(objects, &labels) {
-                self.picture.fused.overheard(&state);
-            }
-        }
-        for object in objects {
-            if self.picture.tracks.is_none() {
-                self.picture.fused.overheard(object);
-            }
-            if object.sensed_at >= broadcast.cycle_start
-                && let Some(cell) = Cell::containing(object.position, self.parameters.cell_m)
-                && let Some(at) = self.term.window.index(cell)
-            {
-                self.picture.overheard.push(at);
-            }
-        }
-    }
-
     /// One cycle's work, in the slot that began at `slot`.
     fn serve(&mut self, slot: Instant) {
         let cycle_start = slot - Duration::from_seconds(self.parameters.decision_phase_s);
@@ -522,8 +501,7 @@ impl Host {
         } else {
             self.risk.reset(self.term.window.len());
         }
-        self.picture.overheard.sort_unstable();
-        self.picture.overheard.dedup();
+        self.picture.sum_up();
         self.channel.links.age(self.now);
         let plan = self.plan(cycle_start);
         self.picture.overheard.clear();

@@ -200,6 +200,46 @@ mod tests {
     }
 
     #[test]
+    fn a_turn_counts_from_half_a_metre_a_second_on_and_over_the_seam() {
+        let heading = |speed: f64, heading: f64| Motion {
+            position: Position::default(),
+            speed,
+            heading,
+        };
+        let turned = |speed, from, to| heading(speed, to).has_changed_since(&heading(speed, from));
+        assert!(turned(0.5, 0.0, 1.0) && !turned(0.49, 0.0, 1.0));
+        // Both have to move.
+        assert!(!heading(0.4, 1.0).has_changed_since(&heading(0.8, 0.0)));
+        assert!(!turned(10.0, 3.12, -3.12) && turned(10.0, 3.1, -3.1));
+        assert!((turn(3.1, -3.1) - (2.0 * core::f64::consts::PI - 6.2)).abs() < 1e-12);
+        assert!((turn(0.1, 0.4) - 0.3).abs() < 1e-12);
+        assert!((turn(0.0, 3.0) - 3.0).abs() < 1e-12);
+        let of_agent = Motion::from(&AgentState {
+            heading: 0.7,
+            speed: 3.0,
+            ..AgentState::default()
+        });
+        assert_eq!(of_agent, heading(3.0, 0.7));
+        assert_eq!(
+            Motion::from(&object(1, 0.0, (0.0, 2.0))),
+            heading(2.0, core::f64::consts::FRAC_PI_2)
+        );
+    }
+
+    #[test]
+    fn reports_by_these_rules_come_in_rounds_of_a_second() {
+        let mut p = Parameters::default();
+        for (content, reports) in [
+            (ReportContent::Included, 5),
+            (ReportContent::All, 1),
+            (ReportContent::Silent, 1),
+        ] {
+            p.report_content = content;
+            assert_eq!(p.reports_in_round(), reports);
+        }
+    }
+
+    #[test]
     fn a_clock_that_was_set_back_makes_everything_due() {
         let mut history = Inclusion::default();
         history.note(at(5_000), &[object(1, 0.0, (0.0, 0.0))]);

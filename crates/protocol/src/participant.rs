@@ -22,6 +22,9 @@ use crate::profile::Profile;
 use crate::role::{Event, Input, Output};
 use crate::time::{Duration, Instant};
 
+/// Outputs that nobody asks for are forgotten, the oldest first.
+const MOST_OUTPUTS: usize = 16_384;
+
 /// One participating agent.
 ///
 /// Feed it what happens ([`handle_input`](Self::handle_input)) and do what comes out ([`poll_output`](Self::poll_output)). No
@@ -230,6 +233,9 @@ impl Participant {
         let mut keep = |output: Output| {
             if !matches!(output, Output::WakeAt(_)) {
                 outputs.push_back(output);
+            }
+            if outputs.len() > MOST_OUTPUTS {
+                outputs.pop_front();
             }
         };
         while let Some(event) = self.listener.poll_event() {

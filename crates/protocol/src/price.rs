@@ -56,5 +56,11 @@ mod tests {
         price.update(f64::NAN);
         assert_eq!(price.value(), 0.0);
         assert_eq!(Price::new(f64::INFINITY, 0.5, 0.3).value(), 0.0);
+        assert_eq!(Price::new(-1.0, 0.5, 0.3).value(), 0.0);
+        let mut price = Price::new(2.0, 0.5, 0.3);
+        price.update(0.1);
+        assert!((price.value() - 1.9).abs() < 1e-12);
+        price.update(f64::INFINITY);
+        assert!((price.value() - 1.9).abs() < 1e-12);
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! The script says which message, its fields byte by byte, and how much time passes before the next.
 
+use covey_protocol::demand::DemandOptions;
 use covey_protocol::host::Host;
 use covey_protocol::messages::AgentState;
 use covey_protocol::{
@@ -32,10 +33,16 @@ pub(crate) fn broadcasts(bytes: &[u8]) {
 
 fn play(bytes: &[u8], mostly: Kind) {
     let mut script = Script { bytes };
-    // Whether it judges by itself what others need is the script's to say.
-    let profile = match script.byte() % 2 {
-        0 => Profile::letter(),
-        _ => Profile::demand(),
+    // Cells are mostly large: a host's maps are small then, and inputs quick. Whether it judges by itself what others need is the
+    // script's to say, too.
+    let choice = script.byte();
+    let mut parameters = Parameters::default();
+    if choice % 16 != 15 {
+        parameters.cell_m = 100.0;
+    }
+    let profile = match choice % 2 {
+        0 => Profile::letter_with(parameters),
+        _ => Profile::demand_with(parameters, DemandOptions::default()),
     };
     let mut now = Instant::ZERO;
     let mut participant = Participant::new(&profile, AgentId(1), now);

@@ -190,3 +190,23 @@ impl AskedReports {
         self.mean_bytes.max(self.last_bytes)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_more_costs_what_those_asked_cost_of_late_or_mostly() {
+        let p = Parameters::default();
+        let mut asked = AskedReports::new(&p);
+        let first = p.report_bytes(1.0);
+        asked.count(0, 1e9);
+        assert_eq!(asked.bytes(), first);
+        asked.count(2, 4.0 * first);
+        assert_eq!(asked.bytes(), 2.0 * first);
+        // A cycle in which all was lost makes nobody free of charge.
+        asked.count(2, 0.0);
+        let mean = first + 0.1 * (2.0 * first - first);
+        assert!((asked.bytes() - 0.9 * mean).abs() < 1e-9);
+    }
+}

@@ -8,7 +8,7 @@ use super::{Host, labelled};
 use crate::grid::Cell;
 use crate::ids::{AgentId, ObjectId};
 use crate::inclusion::AT_LEAST_EVERY;
-use crate::messages::{Beacon, ObjectState, Report};
+use crate::messages::{Beacon, Broadcast, ObjectState, Report};
 use crate::policy::HeldObject;
 use crate::time::{Duration, Instant};
 
@@ -74,6 +74,39 @@ impl Host {
         match &labelled {
             None => objects.for_each(|state| fuse(state, state.id)),
             Some(labelled) => labelled.iter().for_each(|(state, id)| fuse(state, *id)),
+        }
+    }
+
+    /// Objects of this or the last cycle in a neighbour's broadcast cover their cells.
+    pub(super) fn overhear(&mut self, broadcast: &Broadcast) {
+        // A broadcast older than the own last decision was heard before it, or came too late to count.
+        if broadcast.host == self.id || broadcast.at < self.term.decided || broadcast.at > self.now
+        {
+            return;
+        }
+        let objects = &broadcast.objects;
+        let most = self.parameters.guard.message_objects as usize;
+        let objects = &objects[..objects.len().min(most)];
+        if let Some(tracks) = &mut self.picture.tracks {
+            let labels = tracks.label(None, objects, false);
+            for (_, state) in labelled(objects, &labels) {
+                self.picture.fused.overheard(&state);
+            }
+        }
+        for object in objects {
+            if self.picture.tracks.is_none() {
+                self.picture.fused.overheard(object);
+            }
+            if object.sensed_at >= broadcast.cycle_start
+                && let Some(cell) = Cell::containing(object.position, self.parameters.cell_m)
+                && let Some(at) = self.term.window.index(cell)
+            {
+                self.picture.overheard.push(at);
+            }
+        }
+        // However much is overheard in a cycle, cells are kept once or twice.
+        if self.picture.overheard.len() > 2 * self.term.window.len() {
+            self.picture.sum_up();
         }
     }
 

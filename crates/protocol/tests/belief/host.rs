@@ -232,6 +232,46 @@ fn among_members_names_go_first_and_then_the_farthest_but_no_contributor() {
     assert!(members.contains(&AgentId(5)) && !members.contains(&AgentId(5_000)));
 }
 
+/// Asks nobody.
+#[derive(Debug, Clone, Copy)]
+struct Nobody;
+
+impl Policy for Nobody {
+    fn plan(&mut self, view: &View<'_>, _: &mut Admission) -> Plan {
+        Plan::new(
+            Reporters::Changes(Vec::new()),
+            Binding::Nothing,
+            view.parameters,
+        )
+    }
+}
+
+#[test]
+fn where_there_is_room_for_eight_a_name_goes_first_and_then_the_farthest() {
+    let mut parameters = Parameters::default();
+    parameters.guard.stations = 8;
+    let profile = Profile::new(parameters, || Nobody);
+    let mut host = Host::new(&profile, AgentId(1), TILE, at(0), None);
+    host.handle_input(at(0), Input::Moved(&standing(250.0)));
+    let steady = || (2..=8).map(|id| (id, 260.0 + 10.0 * id as f64));
+    let spoken = cycle(&mut host, 0, |host, _| {
+        for ms in [10, 110, 190] {
+            beacons(host, ms, steady());
+        }
+        beacons(host, 190, [(20, 251.0)]);
+        beacons(host, 192, [(21, 252.0)]);
+    });
+    assert_eq!(listed(&spoken), [2, 3, 4, 5, 6, 7, 8, 21].into());
+    // 21 becomes a station; then 8, which is 90 m off, goes for one that is nearer, and for nobody else.
+    let spoken = cycle(&mut host, 200, |host, _| {
+        beacons(host, 210, steady().chain([(21, 252.0)]));
+        beacons(host, 310, steady().chain([(21, 252.0)]));
+        beacons(host, 312, [(22, 345.0), (23, 338.0)]);
+    });
+    assert_eq!(listed(&spoken), [2, 3, 4, 5, 6, 7, 21, 23].into());
+    assert_eq!(host.crowded_out(), 2);
+}
+
 #[test]
 fn a_station_does_not_jump_while_it_is_fresh() {
     let mut host = host();

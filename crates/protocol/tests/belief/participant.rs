@@ -301,3 +301,17 @@ fn a_new_host_goes_on_from_what_it_heard() {
     });
     assert!(listed);
 }
+
+#[test]
+fn what_nobody_asks_for_does_not_pile_up() {
+    let mut p = participant();
+    for n in 0..40_000 {
+        let now = n / 40;
+        p.handle_input(at(now), Input::Beacon(&beacon(100 + n as u64, now, 250.0)));
+    }
+    let mut count = 0;
+    while p.poll_output().is_some() {
+        count += 1;
+    }
+    assert!((10_000..=16_400).contains(&count), "{count}");
+}
