@@ -22,6 +22,7 @@ mod measure;
 pub mod outcome;
 mod prepared;
 pub mod readings;
+pub mod rivals;
 mod run;
 pub mod scenario;
 mod sensing;

@@ -48,6 +48,7 @@ use crate::classes::{Classes, TypeRule};
 use crate::conduct::Conduct;
 use crate::errors::Errors;
 use crate::readings::{Evaluation, Senders, Sensing, SizeModel};
+use crate::rivals::Rivals;
 use crate::stations::Station;
 
 #[cfg(test)]
@@ -89,6 +90,9 @@ pub struct Scenario {
     /// When everyone checks what to report, in the arms in which nobody is asked.
     #[serde(default)]
     pub senders: Senders,
+    /// How published rivals are read, for the arms that are one.
+    #[serde(default)]
+    pub rivals: Rivals,
     /// How far and from where everyone sees, and what counts as seen.
     #[serde(default)]
     pub sensing: Sensing,

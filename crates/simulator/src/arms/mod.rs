@@ -115,6 +115,10 @@ pub(crate) enum Behaviour {
     Oracle,
     /// Everybody reports by rules of its own.
     Senders(SenderRules),
+    /// Everybody reports by rules of its own, and forwards what others told it.
+    MultiHop,
+    /// Whoever has a risky blind zone asks those who see into it.
+    Requests,
     /// A selector that knows the truth says who reports what.
     Omniscient,
     /// Hosts decide.
@@ -266,6 +270,12 @@ impl Strategy {
         matches!(self.behaviour, Behaviour::Hosted(_))
     }
 
+    /// Beacons may carry a digest of what their sender sees.
+    #[must_use]
+    pub(crate) fn has_summaries(&self) -> bool {
+        self.is_hosted() || matches!(self.behaviour, Behaviour::Requests)
+    }
+
     /// It knows what no participant can: it is there to be compared with, not to be used.
     #[must_use]
     pub fn is_yardstick(&self) -> bool {
@@ -275,7 +285,10 @@ impl Strategy {
     /// The name carries an allowance.
     #[must_use]
     pub fn has_allowance(&self) -> bool {
-        matches!(self.behaviour, Behaviour::Hosted(_) | Behaviour::Omniscient)
+        matches!(
+            self.behaviour,
+            Behaviour::Hosted(_) | Behaviour::Requests | Behaviour::Omniscient
+        )
     }
 
     /// How it is written where the allowance is left open.

@@ -14,7 +14,9 @@ use crate::cpu::thread_cpu_s;
 use crate::measure::{Nobody, Observer, Presence, Senses, StepView};
 use crate::outcome::{SharedOutcome, Timing};
 use crate::prepared::{Prepared, RING, Remembering};
-use crate::stack::{Fleet, Omniscient, SenderRules, Senders, Silent, Stack};
+use crate::stack::{
+    Fleet, MultiHop, Omniscient, Requests, SenderRules, Senders, Silent, Stack,
+};
 use crate::world::World;
 
 /// What all scenarios know of a step.
@@ -50,6 +52,11 @@ fn stack(arm: &Arm, seed: u64, prepared: &Prepared, paths: &Arc<dyn RoadMap>) ->
     match &arm.strategy.behaviour {
         Behaviour::Silent | Behaviour::Oracle => Box::new(Silent),
         Behaviour::Senders(rules) => Box::new(Senders::new(*rules, prepared)),
+        Behaviour::MultiHop => Box::new(MultiHop::new(prepared)),
+        Behaviour::Requests => {
+            let allowance = arm.allowance.unwrap_or(0.0);
+            Box::new(Requests::new(allowance, prepared, paths))
+        }
         Behaviour::Omniscient => {
             let allowance = arm.allowance.unwrap_or(0.0);
             Box::new(Omniscient::new(allowance, prepared.timeline.cycle))
@@ -66,6 +73,7 @@ fn memory(arm: &Arm, prepared: &Prepared) -> u32 {
     match &arm.strategy.behaviour {
         // Mitigation compares with reports that are older than the soft state.
         Behaviour::Senders(SenderRules::Mitigation) => RING as u32 - 1,
+        Behaviour::MultiHop if prepared.scenario.rivals.multihop.mitigation => RING as u32 - 1,
         _ => prepared.timeline.soft_state,
     }
 }

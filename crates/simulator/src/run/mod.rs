@@ -278,7 +278,7 @@ fn wanted<'a>(
         threads: options.threads,
     };
     for arm in arms {
-        wanted.cells |= arm.strategy.is_hosted();
+        wanted.cells |= arm.strategy.has_summaries();
         if let Some(found) = arm.allowance
             && !(found > 0.0 && found <= 1.0)
         {

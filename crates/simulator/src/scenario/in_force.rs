@@ -12,6 +12,7 @@ use crate::classes::{Classes, TypeRule};
 use crate::conduct::Conduct;
 use crate::errors::Errors;
 use crate::readings::{Evaluation, Senders, Sensing, SizeModel};
+use crate::rivals::Rivals;
 use crate::stations::Station;
 
 /// Parameters that a run takes from elsewhere in its scenario, and where that is. They are no keys of a scenario.
@@ -45,6 +46,8 @@ parameters! {
         channel: ChannelParameters = ChannelParameters::default(), source "docs/channel.md";
         /// When everyone checks what to report, in the arms in which nobody is asked.
         senders: Senders = Senders::default(), source "reading 33";
+        /// How published rivals are read, for the arms that are one.
+        rivals: Rivals = Rivals::default(), source "docs/beyond-the-letter.md, rivals";
         /// How far and from where everyone sees, and what counts as seen.
         sensing: Sensing = Sensing::default(), source "letter";
         /// Errors of positions; none as a rule.
@@ -76,6 +79,7 @@ impl Scenario {
             demand: self.demand.clone(),
             channel: self.channel.clone(),
             senders: self.senders,
+            rivals: self.rivals,
             sensing: self.sensing,
             errors: self.errors,
             evaluation: self.evaluation,

@@ -38,6 +38,7 @@ const SIDES: &[(&str, Side)] = &[
     ("conduct", Arms),
     ("demand", Arms),
     ("senders", Arms),
+    ("rivals", Arms),
     ("sizes", Arms),
     // What is relevant is found for each world apart.
     ("evaluation", Arms),

@@ -3,9 +3,11 @@
 
 mod conduct;
 mod fleet;
+mod multihop;
 mod omniscient;
 pub(crate) mod policies;
 mod reports;
+mod requests;
 mod senders;
 mod silent;
 mod spoken;
@@ -19,7 +21,9 @@ use crate::measure::{Evaluation, Knowledge, Ledger, Observer, Served};
 use crate::world::World;
 
 pub(crate) use fleet::Fleet;
+pub(crate) use multihop::MultiHop;
 pub(crate) use omniscient::Omniscient;
+pub(crate) use requests::Requests;
 pub(crate) use senders::{SenderRules, Senders};
 pub(crate) use silent::Silent;
 pub(crate) use spoken::Spoken;

@@ -87,16 +87,7 @@ impl Stack for Senders {
             if !clock.checks(world, slot) {
                 continue;
             }
-            let others = Others {
-                reported: turn.told,
-                beacons: &turn.beacons.heard,
-                lane: turn.lane,
-            };
-            let told = if self.imperfect {
-                self.compose_imperfect(world, slot, others)
-            } else {
-                (self.compose(world, slot, others), Vec::new())
-            };
+            let told = self.compose_any(turn, slot);
             let own = world.road.outfit(world.prepared, slot).sender;
             let sensors = own.sensors() > 0 && sensor_information_is_due(world, slot);
             if sensors || !told.0.is_empty() || !told.1.is_empty() {
@@ -133,6 +124,25 @@ impl Senders {
             reports: SentReports::every(prepared.timeline.senders),
             imperfect: !prepared.scenario.sensing.is_exact(),
             histories: Vec::new(),
+        }
+    }
+
+    /// The objects that `sender` reports in this step, and what it sees that is not there.
+    pub(super) fn compose_any(
+        &mut self,
+        turn: &Turn<'_>,
+        sender: Slot,
+    ) -> (Vec<Slot>, Vec<ObjectState>) {
+        let world = turn.stage.world;
+        let others = Others {
+            reported: turn.told,
+            beacons: &turn.beacons.heard,
+            lane: turn.lane,
+        };
+        if self.imperfect {
+            self.compose_imperfect(world, sender, others)
+        } else {
+            (self.compose(world, sender, others), Vec::new())
         }
     }
 
@@ -292,13 +302,7 @@ fn told_by_others(
     let window = (WINDOW_S / STEP_S) as u32;
     let sensed = world.sights.step;
     let recent = |stamp: Stamp| stamp > 0 && sensed < world.time.step_of(stamp).after(window);
-    let recognised = |state: &ObjectState| {
-        let seconds = own.sensed_at.since(state.sensed_at).seconds();
-        let heading = own.velocity.y.atan2(own.velocity.x);
-        let there = moved(state, seconds);
-        let gate = world.prepared.gate;
-        gate.is_none_or(|gate| gate.distance(own.position, heading, there).is_some())
-    };
+    let recognised = |state: &ObjectState| recognises(world, own, state);
     let announced = others.beacons.at(object, sender, others.lane);
     if recent(announced) && recognised(&world.announced(object, world.time.step_of(announced))) {
         return None;
@@ -315,6 +319,15 @@ fn told_by_others(
     }
     let same = !Motion::from(own).has_moved_since(&Motion::from(&told));
     (!recent(stamp) && !same).then_some(stamp)
+}
+
+/// Whoever sees an object as `own` takes what was told of it as `state` to be of the same.
+pub(super) fn recognises(world: &World<'_>, own: &ObjectState, state: &ObjectState) -> bool {
+    let seconds = own.sensed_at.since(state.sensed_at).seconds();
+    let heading = own.velocity.y.atan2(own.velocity.x);
+    let there = moved(state, seconds);
+    let gate = world.prepared.gate;
+    gate.is_none_or(|gate| gate.distance(own.position, heading, there).is_some())
 }
 
 /// Its state at that time is still at hand.
