@@ -27,7 +27,7 @@ parameters! {
         /// What is ranked by reward per byte.
         ranking: Ranking = Ranking::Message, source "Sched.py, mckp_greedy_scheduling_algorithm; docs/beyond-the-letter.md";
         /// Senders from whom an object earns a reward; further ones earn nothing.
-        senders_per_object: u32 = 1, unit "senders", range at_least(1.0).at_most(64.0),
+        senders_per_object: u32 = 2, unit "senders", range at_least(1.0).at_most(64.0),
             source "multiple-choice knapsack; docs/beyond-the-letter.md";
         /// Receivers farther than this from a sender earn it nothing.
         reach_m: f64 = 150.0, unit "m", range above(0.0).at_most(1_000.0), source "Sched.py, HalfRadioRange; docs/beyond-the-letter.md";
@@ -84,7 +84,7 @@ parameters! {
         /// A blind cell on the way matters if it is reached within this time.
         horizon_s: f64 = 5.0, unit "s", range above(0.0).at_most(60.0), source "docs/beyond-the-letter.md, rivals";
         /// Risk of its blind zones, each 1 at hand and 0 at the horizon, from which somebody asks.
-        least_risk: f64 = 0.3, unit "cells", range above(0.0).at_most(100.0), source "docs/beyond-the-letter.md, rivals";
+        least_risk: f64 = 0.1, unit "cells", range above(0.0).at_most(100.0), source "docs/beyond-the-letter.md, rivals";
         /// Peers that a request names at most.
         most_peers: u32 = 2, unit "peers", range at_least(1.0).at_most(16.0), source "docs/beyond-the-letter.md, rivals";
         /// How long a peer answers a request.

@@ -338,19 +338,9 @@ impl Requests {
         }
     }
 
-    /// What a station answers: of what it sees, what those who asked (or all near it) need and do not see, the most needed first.
-    fn needed(
-        &mut self,
-        turn: &Turn<'_>,
-        slot: Slot,
-        neighbours: &[Neighbour],
-    ) -> Vec<ObjectState> {
-        let world = turn.stage.world;
+    /// All that a station knows of the moment: itself, whoever it hears, what it sees.
+    fn look_around(&mut self, world: &World<'_>, slot: Slot, neighbours: &[Neighbour]) {
         let now = world.now();
-        let sensed = self.told_of(turn, slot);
-        if sensed.is_empty() {
-            return Vec::new();
-        }
         let age = |step: Step| now.since(Time::instant(step)).seconds();
         let own = (body_of(world, slot, &world.here(slot).state), 0.0);
         let others = neighbours
@@ -378,6 +368,22 @@ impl Requests {
             Some(&*self.map),
             |body| course.reach_m(body.speed) + body.size.length,
         );
+    }
+
+    /// What a station answers: of what it sees, what those who asked (or all near it) need and do not see, the most needed first.
+    fn needed(
+        &mut self,
+        turn: &Turn<'_>,
+        slot: Slot,
+        neighbours: &[Neighbour],
+    ) -> Vec<ObjectState> {
+        let world = turn.stage.world;
+        let sensed = self.told_of(turn, slot);
+        if sensed.is_empty() {
+            return Vec::new();
+        }
+        self.look_around(world, slot, neighbours);
+        let course = self.options.course;
         let scene = &self.scene;
         scene.allow(self.parameters.guard.work);
         let asked_by = &self.stations[slot.index()].asked_by;

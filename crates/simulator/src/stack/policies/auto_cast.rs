@@ -2,8 +2,8 @@
 //!
 //! The reward of an object from a sender is the number of receivers from whom it is hidden and on whose way it is; what is ranked
 //! is reward per byte, and what fits into the budget is cast (`mckp_greedy_scheduling_algorithm` of its published code). Rewards
-//! are whole numbers that know no losses, no deadlines, and nothing of what was told before; an object that somebody casts earns
-//! no second sender anything, and no chance makes up for it.
+//! are whole numbers that know no losses, no deadlines, and nothing of what was told before; an object earns a reward from so many
+//! senders, whatever the chance that they are heard.
 //!
 //! Head, budget, grants, bytes and losses are those of every arm with hosts. Who sees what the head draws over the boxes that it
 //! knows, or believes from a report of late, where AutoCast's beacons carry lists of detected objects; so that it learns of
@@ -375,5 +375,57 @@ impl Policy for AutoCast {
             Identities::True => None,
         };
         hints
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three senders of 100 bytes and 10 an object: 1 serves five with object 7, 2 serves four with 7 and three with 8, 3 serves two
+    /// with 9; the head serves one with 9 at no bytes but the object's.
+    fn senders() -> [Sender; 4] {
+        let sender = |id, bytes, rewards: &[(u32, u32)]| Sender {
+            id: AgentId(id),
+            bytes,
+            rewards: rewards.to_vec(),
+        };
+        [
+            sender(0, 0.0, &[(9, 1)]),
+            sender(1, 100.0, &[(7, 5)]),
+            sender(2, 100.0, &[(7, 4), (8, 3)]),
+            sender(3, 100.0, &[(9, 2)]),
+        ]
+    }
+
+    fn chosen(ranking: Ranking, senders_per_object: u32, room: f64) -> (Vec<usize>, bool) {
+        let reading = Reading {
+            ranking,
+            senders_per_object,
+            ..Reading::default()
+        };
+        let schedule = Schedule::greedy(&reading, &senders(), 10.0, room);
+        assert!(schedule.bytes <= room);
+        (schedule.chosen, schedule.cut)
+    }
+
+    #[test]
+    fn what_serves_most_receivers_a_byte_is_cast_once() {
+        // The head first (1 a 10 bytes), then 2 (7 a 120), after which 1 and 3 have nothing new.
+        assert_eq!(chosen(Ranking::Message, 1, 1e6), (vec![0, 2], false));
+        // By objects alone 1 comes first (5 a 10 bytes), then 2 for what is left to it (3), then 3 (2).
+        assert_eq!(chosen(Ranking::Object, 1, 1e6), (vec![1, 2, 3], false));
+    }
+
+    #[test]
+    fn more_senders_are_paid_for_only_where_the_reading_wants_them() {
+        assert_eq!(chosen(Ranking::Message, 2, 1e6), (vec![0, 2, 1, 3], false));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_passed_over() {
+        assert_eq!(chosen(Ranking::Message, 1, 115.0), (vec![0], true));
+        assert_eq!(chosen(Ranking::Object, 1, 115.0), (vec![1], true));
+        assert_eq!(chosen(Ranking::Message, 1, 5.0), (vec![], true));
     }
 }
