@@ -57,13 +57,11 @@ pub struct Lot {
     pub tasks: Vec<Task>,
 }
 
-/// Most arms of a lot: its memory, and the work that is lost where it is stopped, are those of a run with so many.
-const MOST_ARMS: usize = 16;
-
-/// Puts tasks of one seed whose worlds have one road together, by `road`, which tells roads apart; those for which `alone` holds
-/// are lots by themselves.
+/// Puts tasks of one seed whose worlds have one road together, up to so many arms, by `road`, which tells roads apart; those for
+/// which `alone` holds are lots by themselves.
 fn lots(
     tasks: Vec<Task>,
+    most_arms: usize,
     road: impl Fn(&Task) -> usize,
     alone: impl Fn(&Task) -> bool,
 ) -> Vec<Lot> {
@@ -78,7 +76,7 @@ fn lots(
         }
         let key = (road(&task), task.job.seed);
         match open.get_mut(&key) {
-            Some((lot, there)) if *there + arms <= MOST_ARMS => {
+            Some((lot, there)) if *there + arms <= most_arms => {
                 *there += arms;
                 lots[*lot].tasks.push(task);
             }
@@ -173,7 +171,10 @@ impl Work<'_> {
             let found = roads.iter().position(|road| road == own);
             found.unwrap_or(task.job.world)
         };
-        lots(tasks, first, |task| !self.lacking(&task.job).is_empty())
+        let most_arms = self.runner.most_arms();
+        lots(tasks, most_arms, first, |task| {
+            !self.lacking(&task.job).is_empty()
+        })
     }
 
     /// Computes `lots`, all of whose tasks are missing.
@@ -253,7 +254,7 @@ mod tests {
         // World 2 has a road of its own; of world 3 one run leaves more than its results.
         let road = |task: &Task| usize::from(task.job.world == 2);
         let alone = |task: &Task| task.job == Job { world: 3, seed: 1 };
-        let lots = lots(tasks, road, alone);
+        let lots = lots(tasks, 16, road, alone);
         let jobs: Vec<Vec<(usize, u64)>> = lots
             .iter()
             .map(|lot| {

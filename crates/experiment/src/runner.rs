@@ -30,6 +30,12 @@ use crate::world::{TrafficSource, World};
 /// Seconds of a recording that are looked at beyond its window, to know what drivers meant to do next.
 const LOOK_AHEAD_S: f64 = 60.0;
 
+/// Most arms that are computed at once over one road: some 20 MB each on the corridor, and the work that is lost where they are
+/// stopped.
+const MOST_ARMS: usize = 32;
+/// Metres of lanes of a map on which so many are: twice as many as the corridor has.
+const ROAD_M: f64 = 100_000.0;
+
 /// Why a seed could not be run.
 #[derive(Debug, Clone, Error)]
 pub enum RunnerError {
@@ -155,6 +161,19 @@ impl<'w> Runner<'w> {
             find_sumo()?;
         }
         Ok(())
+    }
+
+    /// How many arms may be computed at once: memory grows with arms and with the road that vehicles have.
+    #[must_use]
+    pub fn most_arms(&self) -> usize {
+        let slot = self.slot(0);
+        let Some(Ok(prepared)) = (!self.worlds.is_empty()).then(|| self.prepared(&slot, 0)) else {
+            return 1;
+        };
+        let lanes = prepared.map.network.lanes.iter();
+        let road_m: f64 = lanes.map(|lane| lane.length).sum();
+        let share = (ROAD_M / road_m.max(1.0)).min(1.0);
+        ((MOST_ARMS as f64 * share) as usize).max(1)
     }
 
     /// What was taken for buildings, where the map is of others: how many, and what was left out.

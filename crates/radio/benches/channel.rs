@@ -98,6 +98,7 @@ fn receptions(c: &mut Criterion) {
         rows: &lane_rows,
         tile_of: &tile_of,
         listening: &lane_listening,
+        lanes: LANES,
     };
 
     let mut group = c.benchmark_group("reception");

@@ -157,6 +157,8 @@ pub struct LaneReception<'a, T = u32> {
     pub tile_of: &'a [T],
     /// Probability of listening by vehicle and lane.
     pub listening: &'a [[f32; LANES]],
+    /// How many lanes are in use, the first ones: what is drawn in the others is of no use to anybody.
+    pub lanes: usize,
 }
 
 impl<T: Number> LaneReception<'_, T> {
@@ -172,6 +174,22 @@ impl<T: Number> LaneReception<'_, T> {
         units: &[f32],
         received: &mut [u16],
     ) {
+        // As many at a time as fit into a register of any processor.
+        match self.lanes {
+            0..=4 => self.draw_first::<4, V>(receivers, links, units, received),
+            5..=8 => self.draw_first::<8, V>(receivers, links, units, received),
+            _ => self.draw_first::<LANES, V>(receivers, links, units, received),
+        }
+    }
+
+    /// The same for so many lanes.
+    fn draw_first<const COUNT: usize, V: Number>(
+        &self,
+        receivers: &[V],
+        links: &[PairLink],
+        units: &[f32],
+        received: &mut [u16],
+    ) {
         for (((received, receiver), link), unit) in
             received.iter_mut().zip(receivers).zip(links).zip(units)
         {
@@ -180,7 +198,7 @@ impl<T: Number> LaneReception<'_, T> {
             let [near, far] = [&rows[link.knot()], &rows[link.knot() + 1]];
             let listening = &self.listening[receiver];
             let mut bits = 0;
-            for lane in 0..LANES {
+            for lane in 0..COUNT {
                 let p = delivery(
                     link.success,
                     link.weight,

@@ -230,15 +230,23 @@ fn lanes_agree_with_single_policies() {
         })
         .collect();
     let lane_listening = vec![std::array::from_fn(listening); receivers.len()];
-    let many = LaneReception {
+    let many = |lanes| LaneReception {
         rows: &lane_rows,
         tile_of: &tile_of,
         listening: &lane_listening,
+        lanes,
     };
     let mut units = vec![0.0; receivers.len()];
     Draws::new(9, Purpose::Reception, 0, 4).fill_units(999, &receivers, &mut units);
     let mut masks = vec![0; receivers.len()];
-    many.draw(&receivers, &links, &units, &mut masks);
+    many(LANES).draw(&receivers, &links, &units, &mut masks);
+    for lanes in 1..LANES {
+        let mut first = vec![0; receivers.len()];
+        many(lanes).draw(&receivers, &links, &units, &mut first);
+        let used = (1u16 << lanes) - 1;
+        let agrees = |(first, all): (&u16, &u16)| first & used == all & used;
+        assert!(first.iter().zip(&masks).all(agrees), "{lanes}");
+    }
     let mut total = 0;
     for lane in 0..LANES {
         let rows: Vec<_> = (0..3).map(|tile| row(tile, lane)).collect();

@@ -128,6 +128,7 @@ impl BeaconLanes {
             rows: &self.rows,
             tile_of: world.road.tiles(),
             listening: &self.listening,
+            lanes: self.statistics.len(),
         }
         .draw(places, links, &self.units, &mut self.hits);
         let stamp = world.time.stamp(world.step());

@@ -7,7 +7,7 @@ mod tiles;
 
 use std::sync::Arc;
 
-use covey_radio::{Blockage, Channel, LinkKind};
+use covey_radio::{Blockage, Channel, ChannelParameters, LinkKind};
 use covey_world::paths::{
     ConflictTable, LaneMatchParameters, LaneMatcher, Predictor, RiskPrior, RiskPriorParameters,
 };
@@ -39,7 +39,7 @@ pub struct Prepared {
     pub(crate) predictor: Arc<Predictor>,
     pub(crate) conflicts: Arc<ConflictTable>,
     pub(crate) channel: Channel,
-    pub(crate) mean_errors: MeanErrors,
+    pub(crate) mean_errors: Arc<MeanErrors>,
     /// How near a known state must be to an object to be one of it, where there are errors.
     pub(crate) gate: Option<Gate>,
     pub(crate) timeline: Timeline,
@@ -164,6 +164,38 @@ impl Prepared {
             Some(other) => Arc::clone(&other.sight),
             None => Arc::new(Sight::new(&map.buildings, options)),
         };
+        let (carried, conflicts) = Self::carry(scenario, map, &sight, grid, other);
+        let mean_errors = match other.filter(|other| MeanErrors::agree(&other.channel, &channel)) {
+            Some(other) => Arc::clone(&other.mean_errors),
+            None => Arc::new(MeanErrors::new(&channel)),
+        };
+        Ok(Self {
+            tiles: Tiles::new(map, &grid, scenario.protocol.tile_m),
+            scenario: scenario.clone(),
+            map: Arc::clone(map),
+            warnings: Warnings::default(),
+            grid,
+            azimuth,
+            outfits: Outfits::new(scenario),
+            sight,
+            predictor: Arc::clone(&carried.predictor),
+            carried: Arc::new(carried),
+            conflicts,
+            mean_errors,
+            gate: Gate::new(&scenario.errors, &scenario.sensing),
+            channel,
+            timeline,
+        })
+    }
+
+    /// The map that participants carry, and conflicts of its lanes.
+    fn carry(
+        scenario: &Scenario,
+        map: &Map,
+        sight: &Arc<Sight>,
+        grid: GridFrame,
+        other: Option<&Self>,
+    ) -> (CarriedMap, Arc<ConflictTable>) {
         let (network, predictor, conflicts) = match other {
             Some(other) => (
                 Arc::clone(&other.carried.network),
@@ -198,31 +230,16 @@ impl Prepared {
                 },
             )),
         };
-        Ok(Self {
-            carried: Arc::new(CarriedMap {
-                grid,
-                azimuth,
-                network,
-                predictor: Arc::clone(&predictor),
-                matcher,
-                sight: Some(Arc::clone(&sight)),
-                risk_prior,
-            }),
-            tiles: Tiles::new(map, &grid, scenario.protocol.tile_m),
-            scenario: scenario.clone(),
-            map: Arc::clone(map),
-            warnings: Warnings::default(),
+        let carried = CarriedMap {
             grid,
-            azimuth,
-            outfits: Outfits::new(scenario),
-            sight,
+            azimuth: scenario.grid.azimuth_deg.to_radians(),
+            network,
             predictor,
-            conflicts,
-            mean_errors: MeanErrors::new(&channel),
-            gate: Gate::new(&scenario.errors, &scenario.sensing),
-            channel,
-            timeline,
-        })
+            matcher,
+            sight: Some(Arc::clone(sight)),
+            risk_prior,
+        };
+        (carried, conflicts)
     }
 }
 
@@ -243,6 +260,22 @@ pub(crate) const NEGLIGIBLE: f64 = 0.003;
 const SPACING_M: f64 = 25.0;
 
 impl MeanErrors {
+    /// Two channels have the same mean errors: they differ in nothing, or in what becomes of messages beside noise.
+    fn agree(one: &Channel, other: &Channel) -> bool {
+        let (one, other) = (one.parameters(), other.parameters());
+        let same_air = ChannelParameters {
+            collision: other.collision,
+            busy_ratio: other.busy_ratio,
+            subframes_per_s: other.subframes_per_s,
+            capacity_bytes_per_s: other.capacity_bytes_per_s,
+            model: other.model,
+            sidelink: other.sidelink.clone(),
+            hard_cap: other.hard_cap,
+            ..one.clone()
+        };
+        same_air == *other
+    }
+
     fn new(channel: &Channel) -> Self {
         let p = channel.parameters();
         let table = |kind, case, range: f64| {

@@ -198,6 +198,9 @@ impl Crew {
                 self.outcome.speed.add(vehicle.speed);
             }
         }
+        if observer.is_nobody() {
+            return;
+        }
         let present = world.road.present().iter();
         let participates: Vec<bool> = present.map(|&slot| world.road.participates(slot)).collect();
         let present = world.road.present().iter();
