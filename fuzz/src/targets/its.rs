@@ -16,7 +16,7 @@ static PLANE: LazyLock<TangentPlane> =
     LazyLock::new(|| TangentPlane::new(EarthPosition::new(35.6, 139.6), 77.0));
 
 fn wire() -> Wire<'static> {
-    Wire::new(&PLANE, ItsTime(700_000_000_000))
+    Wire::new(&*PLANE, ItsTime(700_000_000_000))
 }
 
 pub(crate) fn cams(bytes: &[u8]) {
