@@ -223,8 +223,8 @@ fn scenarios_over_one_road_are_the_same_as_alone() {
         |s| s.protocol.beacons = covey_protocol::beacons::BeaconRule::Triggered,
         |s| s.protocol.target = 0.5,
         |s| s.protocol.reaction_s = 0.5,
-        |s| s.senders.phase = covey_simulator::readings::SenderPhase::Common,
         |s| s.channel.hard_cap = false,
+        |s| s.senders.phase = covey_simulator::readings::SenderPhase::Common,
     ]);
     assert_together_as_alone(&scenarios, 1);
 }

@@ -312,12 +312,12 @@ fn askers_and_answerers_keep_the_budget() {
     let [cam_only, least, small, large] = &outcome.arms[..] else {
         panic!("four arms");
     };
-    assert!(
-        decided_load(least) <= 1.2 * 0.005,
-        "{}",
-        decided_load(least)
-    );
-    assert!(decided_load(small) <= 1.2 * 0.02, "{}", decided_load(small));
+    // Whoever speaks goes by what it heard before, so that a tile may be over its budget by a message: 191 B of a cycle's 48,400.
+    let a_message = 191.0 / 48_400.0;
+    for (arm, budget) in [(least, 0.005), (small, 0.02)] {
+        let load = decided_load(arm);
+        assert!(load <= budget + a_message, "{}: {load}", arm.arm);
+    }
     assert!(decided_load(large) >= decided_load(small));
     assert!(large.deficit.missed < cam_only.deficit.missed);
 }

@@ -14,9 +14,7 @@ use crate::cpu::thread_cpu_s;
 use crate::measure::{Nobody, Observer, Presence, Senses, StepView};
 use crate::outcome::{SharedOutcome, Timing};
 use crate::prepared::{Prepared, RING, Remembering};
-use crate::stack::{
-    Fleet, MultiHop, Omniscient, Requests, SenderRules, Senders, Silent, Stack,
-};
+use crate::stack::{Fleet, MultiHop, Omniscient, Requests, SenderRules, Senders, Silent, Stack};
 use crate::world::World;
 
 /// What all scenarios know of a step.

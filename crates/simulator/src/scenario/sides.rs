@@ -211,7 +211,7 @@ mod tests {
             "sensing.missed = 0.1",
             "sensing.range_m = 90.0",
             "errors.position_error_m = 1.0",
-            "protocol.tile_m = 100.0",
+            "protocol.tile_m = 400.0",
             "protocol.soft_state_s = 2.2",
             "channel.model = \"sps\"",
             "channel.tx_power_dbm = 20.0",
