@@ -15,7 +15,6 @@
 //!
 //! Everything is a function of what the host decoded, sensed and carries as a map; nothing else reaches it.
 
-mod fan;
 mod hearsay;
 pub mod need;
 mod outlook;

@@ -99,6 +99,8 @@ pub struct Chooser {
     scene: Scene,
     needs: Needs,
     bodies: Vec<(Body, f64)>,
+    /// Ids and places of `bodies`.
+    order: Vec<(ObjectId, u32)>,
     heard: Vec<Neighbour>,
 }
 
@@ -240,9 +242,7 @@ impl Chooser {
         around: &Around,
         objects: &[ObjectState],
     ) -> Vec<f64> {
-        self.gather(options, knowledge);
-        // Whoever is too far from all objects needs none of them, nor stands between one and who needs it.
-        self.bodies.retain(|(body, _)| around.holds(body.position));
+        self.gather(options, knowledge, around);
         self.place(options, knowledge);
         let scene = &mut self.scene;
         let heard_within = parameters.heard_within(options.heard_within_s);
@@ -308,14 +308,16 @@ impl Chooser {
         bodies.iter().map(of).collect()
     }
 
-    /// All that is known, own sensing before what others told.
-    fn gather(&mut self, options: &DemandOptions, knowledge: &Knowledge<'_>) {
+    /// All that is known and matters, own sensing before what others told, by ascending id. Whoever is too far from all objects in
+    /// question needs none of them, nor stands between one and who needs it.
+    fn gather(&mut self, options: &DemandOptions, knowledge: &Knowledge<'_>, around: &Around) {
         let bodies = &mut self.bodies;
         bodies.clear();
         let nominal = options.sizes == BodySizes::Nominal;
         let age = |at: Instant| knowledge.now.since(at).seconds();
         bodies.push((agent(knowledge.own, knowledge.state), 0.0));
-        for heard in knowledge.heard {
+        let near = knowledge.heard.iter();
+        for heard in near.filter(|heard| around.holds(heard.state.position)) {
             bodies.push((agent(heard.id.into(), &heard.state), age(heard.at)));
         }
         for state in knowledge.sensed {
@@ -333,18 +335,22 @@ impl Chooser {
                 .iter_mut()
                 .for_each(|(body, _)| body.size = NOMINAL);
         }
-        // A stable sort keeps own sensing first.
-        bodies.sort_by_key(|(body, _)| body.id);
-        bodies.dedup_by_key(|(body, _)| body.id);
+        // Bodies are large: what is sorted is where they are. Own sensing stays first.
+        let order = &mut self.order;
+        order.clear();
+        order.extend((0u32..).zip(&*bodies).map(|(at, (body, _))| (body.id, at)));
+        order.sort();
+        order.dedup_by_key(|(id, _)| *id);
+        order.retain(|&(_, at)| around.holds(bodies[at as usize].0.position));
     }
 
     fn place(&mut self, options: &DemandOptions, knowledge: &Knowledge<'_>) {
-        let bodies = &mut self.bodies;
+        let bodies = &self.bodies;
         // Listeners further off than this from what is seen need none of it.
         let radius = options.sensor_range_m + options.course.reach_m(20.0);
         let centre: Position = knowledge.state.position;
-        self.scene
-            .place(centre, radius, bodies.drain(..), knowledge.map);
+        let bodies = self.order.iter().map(|&(_, at)| bodies[at as usize]);
+        self.scene.place(centre, radius, bodies, knowledge.map);
     }
 }
 

@@ -6,7 +6,6 @@
 use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
 
-use super::fan::{Fan, Standing};
 use crate::grid::Position;
 use crate::ids::ObjectId;
 use crate::map::RoadMap;
@@ -25,8 +24,6 @@ const LARGEST_M: f64 = 30.0;
 /// A line that passes a body by at least so much more than the body reaches is not held against its box, in metres: much more
 /// than rounding leaves open.
 const SLACK_M: f64 = 1e-6;
-/// Who looks at many looks as far as this at least, in metres.
-const LOOK_M: f64 = 150.0;
 /// No body is faster than this, in m/s, whatever a message says.
 const FASTEST: f64 = 80.0;
 
@@ -173,9 +170,6 @@ pub struct Scene {
     spots: Vec<[f64; 3]>,
     /// Room to find bodies in a box: a bit each.
     marks: RefCell<Vec<u64>>,
-    /// What stands around whoever looks at many.
-    fan: RefCell<Fan>,
-    near: RefCell<Vec<u32>>,
     /// How far bodies were moved onto their lanes; kept for the next scene where one follows the other.
     corrections: Vec<[f64; 2]>,
     before: Option<Vec<(ObjectId, [f64; 2])>>,
@@ -248,7 +242,6 @@ impl Scene {
                     .zip(self.corrections.iter().copied()),
             );
         }
-        self.fan.get_mut().forget();
         self.corrections.clear();
         self.bodies.clear();
         self.along.clear();
@@ -498,54 +491,8 @@ impl Scene {
             && !map.is_some_and(|map| map.building_between(a.position, b.position))
     }
 
-    /// A box stands in the way of the line from one body to another.
-    fn blocked(&self, line: &Line, from: u32, to: u32) -> bool {
-        let off = [line.to.x - line.from.x, line.to.y - line.from.y];
-        let length = libm::sqrt(off[0] * off[0] + off[1] * off[1]);
-        let mut fan = self.fan.borrow_mut();
-        if !fan.is_of(from, length) {
-            if !fan.is_worth(from) {
-                return self.blocked_along(line, from, to);
-            }
-            self.spread(&mut fan, from, length.max(LOOK_M));
-        }
-        let mut tried = 1;
-        let blocked = fan.any(off, |body| {
-            tried += 1;
-            body != from && body != to && self.in_the_way(line, body)
-        });
-        self.spend(tried);
-        blocked
-    }
-
-    /// Finds what stands around a body.
-    fn spread(&self, fan: &mut Fan, of: u32, radius_m: f64) {
-        let place = self.bodies[of as usize].position;
-        let far = radius_m + LARGEST_M;
-        let mut near = self.near.borrow_mut();
-        near.clear();
-        self.in_box(
-            Position::new(place.x - far, place.y - far),
-            Position::new(place.x + far, place.y + far),
-            &mut near,
-        );
-        let standing = near.iter().filter(|&&body| body != of).map(|&body| {
-            let other = &self.bodies[body as usize];
-            let half = other.half().map(|half| half + SLACK_M);
-            Standing {
-                body,
-                position: other.position,
-                along: self.along[body as usize],
-                half,
-                reach: libm::sqrt(half[0] * half[0] + half[1] * half[1]),
-            }
-        });
-        fan.make(of, place, radius_m, standing);
-        self.spend(4 * near.len() + fan.len());
-    }
-
     /// Walks the cells under the line and tries the boxes in them.
-    fn blocked_along(&self, line: &Line, from: u32, to: u32) -> bool {
+    fn blocked(&self, line: &Line, from: u32, to: u32) -> bool {
         let (mut x, mut y) = self.cell(line.from.x, line.from.y);
         let last = self.cell(line.to.x, line.to.y);
         let (dx, dy) = (line.to.x - line.from.x, line.to.y - line.from.y);
