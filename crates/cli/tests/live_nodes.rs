@@ -1,6 +1,10 @@
 //! Real nodes, as processes and in real time. They need the machine to themselves (.config/nextest.toml).
 
 #![cfg(feature = "node")]
+#![allow(
+    clippy::too_many_lines,
+    reason = "a story is told from its beginning to its end"
+)]
 
 mod common;
 
@@ -37,7 +41,7 @@ fn number(report: &Value, pointer: &str) -> f64 {
 
 #[test]
 fn six_nodes_do_what_the_simulator_does() {
-    let report = drive(&["--measure", "20", "--seed", "3"]);
+    let report = drive(&["--measure", "20", "--seed", "4"]);
     let apart = number(&report, "/nodes/deficit") - number(&report, "/simulator/deficit");
     assert!(apart.abs() <= 0.005, "{report:#}");
     assert!(number(&report, "/same_host") >= 0.97, "{report:#}");
@@ -86,7 +90,8 @@ fn ten_hosts_are_killed_and_ten_follow_within_1_4_s() {
     let times: Vec<String> = (0..10)
         .map(|k| format!("{:.1}", 4.0 + 2.3 * f64::from(k)))
         .collect();
-    let mut arguments = vec!["--measure", "24", "--seed", "3", "--revive", "0.3"];
+    // Started again later than the others take to follow: who is back within a second is waited for, if it is the nearest.
+    let mut arguments = vec!["--measure", "24", "--seed", "8", "--revive", "1.6"];
     for time in &times {
         arguments.extend(["--kill-host", time]);
     }

@@ -409,7 +409,9 @@ impl Node {
     }
 
     fn tick(&mut self, now: Instant) {
-        self.station.tally_mut().clock_steps = self.clock.steps();
+        if self.station.tally().clock_steps != self.clock.steps() {
+            self.station.clock_was_set(self.clock.steps());
+        }
         self.station.tick(now);
         self.send();
         for (at, event) in self.station.take_events() {

@@ -9,10 +9,11 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use covey_its::cam::CarriedDigest;
+use covey_its::cam::{CarriedDigest, WirePosition};
 use covey_its::frame::{self, Decoded, PORT_CAM, PORT_CPM, Source};
 use covey_its::{
-    Cam, Cpm, CpmOptions, EncodeError, ItsTime, Numbering, Sensor, Wire, decode_frame,
+    Cam, Cpm, CpmOptions, EncodeError, GeoReference as _, ItsTime, Numbering, Sensor, Wire,
+    decode_frame,
 };
 use covey_protocol::messages::{Beacon, Broadcast, Message, Report};
 use covey_protocol::{
@@ -198,10 +199,10 @@ impl Station {
         }
         let late = now.since(self.wake);
         if late.micros() > 0 && late < LATE {
-            self.wake
-        } else {
-            now
+            return self.wake;
         }
+        // Messages tell whole milliseconds; who reckons with more would take itself for a little longer in office than others do.
+        now.floor_to(Duration::from_millis(1), Duration::ZERO)
     }
 
     /// Where the vehicle is at `now`, if that was told of late.
@@ -219,9 +220,19 @@ impl Station {
             fix.state.position.y + velocity.y * seconds,
         );
         Some(AgentState {
-            position,
+            position: self.as_told(position),
             ..fix.state
         })
+    }
+
+    /// A position as messages tell it: whoever compares places with others has to reckon with the same numbers as they do.
+    fn as_told(&self, position: Position) -> Position {
+        let reference = &*self.settings.reference;
+        let told = reference.to_earth(position).and_then(WirePosition::of);
+        let earth = told.and_then(WirePosition::to_earth);
+        earth
+            .and_then(|earth| reference.to_plane(earth))
+            .unwrap_or(position)
     }
 
     /// The vehicle was in `state` at `at`.
@@ -291,7 +302,7 @@ impl Station {
             return;
         };
         let passed = slot.since(before).micros() / cycle.micros().max(1);
-        if passed < 0 || passed > 50 {
+        if !(0..=50).contains(&passed) {
             // The clock was set, or the machine slept; the participant begins anew.
             self.tally.cycles += 1;
         } else if passed > 0 {
@@ -299,6 +310,12 @@ impl Station {
             self.tally.missed_cycles += passed as u64 - 1;
             self.tally.late_cycles += u64::from(now.since(slot) > LATE);
         }
+    }
+
+    /// The clock was set, so many times by now: cycles between then and now were never there.
+    pub fn clock_was_set(&mut self, times: u64) {
+        self.tally.clock_steps = times;
+        self.decided = None;
     }
 
     /// Takes the next ticket, and with it another name. Whoever hosts goes on until it does not, for at most `patience`; gives whether
@@ -415,8 +432,7 @@ impl Station {
             }
             frame::Message::Cpm(cpm) => {
                 let place = cpm.position.to_earth();
-                let place =
-                    place.and_then(|earth| covey_its::GeoReference::to_plane(&*reference, earth));
+                let place = place.and_then(|earth| reference.to_plane(earth));
                 let tile = place.and_then(|place| self.tile_of(place));
                 self.load.book(now, tile, air_len);
                 if let Some(whole) = self.assembly.take(now, cpm) {

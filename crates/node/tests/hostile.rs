@@ -53,7 +53,7 @@ fn a_station_takes_whatever_is_on_the_air() {
         let at = (number * 7_919) % damaged.len();
         damaged[at] ^= 1 << (number % 8);
         damaged[10..12].copy_from_slice(&(number as u16).to_be_bytes());
-        if number % 3 == 0 {
+        if number.is_multiple_of(3) {
             damaged.truncate(at);
         }
         station.hear(now + Duration::from_micros(number as i64 * 10), &damaged);

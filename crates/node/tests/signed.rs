@@ -34,9 +34,9 @@ fn output_of(command: &mut Command) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Four stations that sign, until they have sent so many frames; the first of them go into a capture of their own, too.
+/// Two stations that sign, until they have sent so many frames; the first of them go into a capture of their own, too.
 fn capture(path: &Path, frames: usize, first: (&Path, usize)) -> (usize, usize) {
-    let mut air = Air::new(4, true);
+    let mut air = Air::new(2, true);
     air.step_until(|air| air.sent.len() >= frames);
     let (mut cams, mut cpms) = (0, 0);
     let open = |path| Writer::new(BufWriter::new(File::create(path).unwrap())).unwrap();

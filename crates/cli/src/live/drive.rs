@@ -17,7 +17,7 @@ use crate::failure::{Failure, note, print};
     covey drive scenarios/toy/blind-junction/scenario.toml --nodes 6 --measure 60\n  \
     covey drive scenarios/toy/blind-junction/scenario.toml --nodes 6 --loss 0.2 --kill-host 10 --kill-host 20\n  \
     covey drive scenarios/toy/blind-junction/scenario.toml --nodes 6 --partition 8..12 --flood 10000@15..20\n  \
-    covey drive scenarios/toy/blind-junction/scenario.toml --nodes 6 --signed --measure 3600 --clock-step 1800:500")]
+    covey drive scenarios/toy/blind-junction/scenario.toml --nodes 6 --signed --measure 3600 --clock-step 1800:800")]
 pub(crate) struct Arguments {
     /// A scenario file
     #[arg(value_name = "SCENARIO.toml")]

@@ -93,6 +93,14 @@ impl<'a> Player<'a> {
         self.wall(at) as f64 / 1_000.0
     }
 
+    /// How far the nodes' clocks were set ahead, in milliseconds.
+    fn ahead_ms(&self) -> f64 {
+        match (self.options.clock_step, self.clock_step) {
+            (Some((_, ahead)), None) => ahead,
+            _ => 0.0,
+        }
+    }
+
     /// Things that go wrong on purpose.
     fn interfere(&mut self, seconds: f64) {
         if let Some((rate, from, to)) = self.options.flood {
@@ -196,10 +204,7 @@ impl<'a> Player<'a> {
             node.tell(&Line::Ask {});
         }
         let now_ms = self.time_ms(self.now);
-        let ahead_ms = match (self.options.clock_step, self.clock_step) {
-            (Some((_, ahead)), None) => ahead,
-            _ => 0.0,
-        };
+        let ahead_ms = self.ahead_ms();
         let mut all = Vec::new();
         for node in &mut self.nodes.all {
             if !node.alive {
@@ -302,7 +307,7 @@ impl Observer for Player<'_> {
         let Some(&at) = self.by_vehicle.get(&agent.0) else {
             return;
         };
-        let time_ms = Some(self.time_ms(now));
+        let time_ms = Some(self.time_ms(now) + self.ahead_ms());
         let state = senses.state;
         let node = &mut self.nodes.all[at];
         node.tell(&Line::State(StateLine {

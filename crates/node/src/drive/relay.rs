@@ -15,7 +15,7 @@ use covey_its::frame::{ETHERNET_LEN, Message};
 use covey_its::pcap::{CaptureTime, Writer};
 use covey_its::{MAX_MESSAGE_LEN, decode_frame};
 
-use super::stage::Stage;
+use super::stage::{Place, Stage};
 use super::{DriveError, Options};
 use crate::clock::wall_micros;
 use crate::link::Link;
@@ -88,8 +88,7 @@ impl Relay {
                 return;
             };
             runtime.block_on(tokio::task::LocalSet::new().run_until(async move {
-                let links: io::Result<Vec<Link>> =
-                    places.iter().map(|place| place.link()).collect();
+                let links: io::Result<Vec<Link>> = places.iter().map(Place::link).collect();
                 let links = match links {
                     Ok(links) => Rc::new(links),
                     Err(error) => {
@@ -202,7 +201,7 @@ impl Rules {
 async fn serve(links: Rc<Vec<Link>>, node: usize, rules: Rules, shared: Arc<Shared>) {
     let mut buffer = vec![0; MAX_MESSAGE_LEN + 1];
     // Which frames are lost hangs on the order in which they come, which nobody repeats.
-    let mut luck = SplitMix::new(rules.seed ^ (node as u64) << 32);
+    let mut luck = SplitMix::new(rules.seed ^ ((node as u64) << 32));
     let mut budget = (0_i64, 0_u32);
     loop {
         let Ok(length) = links[node].receive(&mut buffer).await else {

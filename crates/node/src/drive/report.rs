@@ -200,6 +200,58 @@ fn healings(
     options.partitions.iter().map(healing).collect()
 }
 
+/// A drive in numbers that several parts of the report are made of.
+struct Window<'a> {
+    begin_us: i64,
+    from: f64,
+    to: f64,
+    vehicles: &'a [u32],
+}
+
+impl Window<'_> {
+    fn seconds(&self, at_us: i64) -> f64 {
+        (at_us - self.begin_us) as f64 * 1e-6
+    }
+
+    fn measured(&self, at_us: i64) -> bool {
+        (self.from..self.to).contains(&self.seconds(at_us))
+    }
+
+    fn vehicle(&self, node: usize) -> u64 {
+        u64::from(self.vehicles[node])
+    }
+}
+
+/// Finds who followed the hosts that were killed.
+fn find_followers(kills: &mut [Kill], words: &[Word], vehicles: &[u32]) {
+    for kill in kills {
+        let next = words.iter().find(|(at, node, tile)| {
+            *at > kill.last_word_us && vehicles[*node] != kill.vehicle && *tile == kill.tile
+        });
+        if let Some(&(at, node, _)) = next {
+            kill.next = Some(vehicles[node]);
+            kill.after_s = Some((at - kill.last_word_us) as f64 * 1e-6);
+        }
+    }
+}
+
+fn by_cycle(list: &[(f64, u64)]) -> BTreeSet<(i64, u64)> {
+    list.iter().map(|&(at, who)| (cycle_of(at), who)).collect()
+}
+
+/// What the simulator did beside the nodes.
+fn simulated(outcome: &SeedOutcome, played: &Played) -> Side {
+    let arm = outcome.arms.first();
+    Side {
+        deficit: arm.and_then(|arm| arm.deficit.ratio()),
+        relevant: arm.map_or(0, |arm| arm.deficit.relevant),
+        load: arm.and_then(|arm| arm.load.value()),
+        host_changes: arm.map_or(0, |arm| arm.host_changes),
+        broadcasts: played.simulated_broadcasts.len() as u64,
+        reports: played.simulated_reports.len() as u64,
+    }
+}
+
 /// Puts it together.
 pub(super) fn make(
     options: &Options,
@@ -210,84 +262,53 @@ pub(super) fn make(
     vehicles: &[u32],
     (begin_us, capacity): (i64, f64),
 ) -> Report {
-    let seconds = |at_us: i64| (at_us - begin_us) as f64 * 1e-6;
-    let (from, to) = (options.warmup_s, options.warmup_s + options.measure_s);
-    let measured = |at_us: i64| (from..to).contains(&seconds(at_us));
+    let window = Window {
+        begin_us,
+        from: options.warmup_s,
+        to: options.warmup_s + options.measure_s,
+        vehicles,
+    };
+    let seconds = |at_us| window.seconds(at_us);
     let all_words = words(heard);
-    let window: Vec<&Heard> = heard.iter().filter(|heard| measured(heard.at_us)).collect();
-    let spoken: Vec<Word> = all_words
-        .iter()
-        .copied()
-        .filter(|word| measured(word.0))
-        .collect();
+    let in_window = heard.iter().filter(|heard| window.measured(heard.at_us));
+    let inside: Vec<&Heard> = in_window.collect();
+    let said = all_words.iter().copied();
+    let spoken: Vec<Word> = said.filter(|word| window.measured(word.0)).collect();
     let begun = terms(&all_words);
-    for kill in &mut played.kills {
-        let next = all_words.iter().find(|(at, node, tile)| {
-            *at > kill.last_word_us && vehicles[*node] != kill.vehicle && *tile == kill.tile
-        });
-        if let Some(&(at, node, _)) = next {
-            kill.next = Some(vehicles[node]);
-            kill.after_s = Some((at - kill.last_word_us) as f64 * 1e-6);
-        }
-    }
-    let by_cycle = |list: &[(f64, u64)]| -> BTreeSet<(i64, u64)> {
-        list.iter().map(|&(at, who)| (cycle_of(at), who)).collect()
-    };
-    let vehicle = |node: usize| u64::from(vehicles[node]);
-    let our_hosts: Vec<(f64, u64)> = spoken
-        .iter()
-        .map(|w| (seconds(w.0), vehicle(w.1)))
-        .collect();
-    let their_hosts: Vec<(f64, u64)> = played
-        .simulated_broadcasts
-        .iter()
-        .map(|&(at, host, _)| (at, host))
-        .collect();
-    let our_reports: Vec<(f64, u64)> = window
-        .iter()
-        .filter(|heard| heard.kind == Kind::Report)
-        .map(|heard| (seconds(heard.at_us), vehicle(heard.node)))
-        .collect();
-    let simulated = outcome.arms.first();
-    let first_cycle = cycle_of(from);
-    let ratio =
-        |missed: u64, relevant: u64| (relevant > 0).then(|| missed as f64 / relevant as f64);
+    find_followers(&mut played.kills, &all_words, vehicles);
+    let who = |at, node| (window.seconds(at), window.vehicle(node));
+    let our_hosts: Vec<(f64, u64)> = spoken.iter().map(|w| who(w.0, w.1)).collect();
+    let their_words = played.simulated_broadcasts.iter();
+    let their_hosts: Vec<(f64, u64)> = their_words.map(|&(at, host, _)| (at, host)).collect();
+    let reports = inside.iter().filter(|heard| heard.kind == Kind::Report);
+    let our_reports: Vec<(f64, u64)> = reports.map(|h| who(h.at_us, h.node)).collect();
+    let first_cycle = cycle_of(window.from);
     let sum = |name: &str| {
-        played
-            .counts
-            .values()
-            .filter_map(|(counts, _)| counts.get(name))
-            .sum()
+        let counts = played.counts.values().map(|(counts, _)| counts);
+        counts.filter_map(|counts| counts.get(name)).sum()
     };
-    let pause = spoken
-        .windows(2)
-        .map(|pair| pair[1].0 - pair[0].0)
-        .max()
-        .unwrap_or(0);
+    let pauses = spoken.windows(2).map(|pair| pair[1].0 - pair[0].0);
+    let grown = played
+        .counts
+        .values()
+        .map(|(_, kb)| kb[1] as i64 - kb[0] as i64);
     Report {
         network: network.to_string(),
         nodes: Side {
-            deficit: ratio(played.missed, played.relevant),
+            deficit: (played.relevant > 0).then(|| played.missed as f64 / played.relevant as f64),
             relevant: played.relevant,
-            load: load(&window, &played, first_cycle, seconds, capacity),
-            host_changes: begun.iter().filter(|term| measured(term.0)).count() as u64,
+            load: load(&inside, &played, first_cycle, seconds, capacity),
+            host_changes: begun.iter().filter(|term| window.measured(term.0)).count() as u64,
             broadcasts: spoken.len() as u64,
             reports: our_reports.len() as u64,
         },
-        simulator: Side {
-            deficit: simulated.and_then(|arm| arm.deficit.ratio()),
-            relevant: simulated.map_or(0, |arm| arm.deficit.relevant),
-            load: simulated.and_then(|arm| arm.load.value()),
-            host_changes: simulated.map_or(0, |arm| arm.host_changes),
-            broadcasts: played.simulated_broadcasts.len() as u64,
-            reports: played.simulated_reports.len() as u64,
-        },
+        simulator: simulated(outcome, &played),
         same_host: agreement(&by_cycle(&our_hosts), &by_cycle(&their_hosts)),
         same_reports: agreement(
             &by_cycle(&our_reports),
             &by_cycle(&played.simulated_reports),
         ),
-        longest_pause_s: pause as f64 * 1e-6,
+        longest_pause_s: pauses.max().unwrap_or(0) as f64 * 1e-6,
         partitions: healings(options, &all_words, vehicles, seconds),
         flooded: played.flooded,
         cycles: sum("cycles"),
@@ -303,12 +324,7 @@ pub(super) fn make(
             .map(|(_, kb)| kb[1])
             .max()
             .unwrap_or(0),
-        grown_kb: played
-            .counts
-            .values()
-            .map(|(_, kb)| kb[1] as i64 - kb[0] as i64)
-            .max()
-            .unwrap_or(0),
+        grown_kb: grown.max().unwrap_or(0),
         stopped_s: played.stopped_s,
         hosts: begun
             .iter()

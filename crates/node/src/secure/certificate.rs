@@ -352,22 +352,8 @@ fn app(aid: u32, ssp: &[u8]) -> PsidSsp {
         .build()
 }
 
-/// Makes a certificate of `role` for `key`, valid for `hours` from `start_s` (seconds of ITS time) on, signed by `issuer` with its
-/// key; a root signs itself with its own.
-///
-/// # Errors
-/// A value does not fit its ASN.1 type, or the machine has no random numbers.
-pub fn issue(
-    role: Role,
-    name: &str,
-    key: &VerifyingKey,
-    start_s: u32,
-    hours: u16,
-    issuer: (Option<&Known>, &SigningKey),
-) -> Result<Known, CertificateError> {
-    let made = |error: rasn::error::InnerSubtypeConstraintError| {
-        CertificateError::Encoding(format!("{error:?}"))
-    };
+/// What a certificate of `role` may sign, and issue.
+fn permissions(role: Role) -> (Option<Vec<PsidSsp>>, Option<SequenceOfPsidGroupPermissions>) {
     let range = |aid| PsidSspRange::builder().psid(psid(aid)).build();
     let group = |subject, chain: i32| {
         SequenceOfPsidGroupPermissions(vec![
@@ -377,7 +363,7 @@ pub fn issue(
                 .build(),
         ])
     };
-    let (apps, issues) = match role {
+    match role {
         Role::Root => (
             Some(vec![app(AID_CRL, &[1]), app(AID_CTL, &[1, 0xFF])]),
             Some(group(SubjectPermissions::All(()), 2)),
@@ -397,7 +383,26 @@ pub fn issue(
             Some(vec![app(AID_CAM, &[1, 0, 0]), app(AID_CPM, &[1])]),
             None,
         ),
+    }
+}
+
+/// Makes a certificate of `role` for `key`, valid for `hours` from `start_s` (seconds of ITS time) on, signed by `issuer` with its
+/// key; a root signs itself with its own.
+///
+/// # Errors
+/// A value does not fit its ASN.1 type, or the machine has no random numbers.
+pub fn issue(
+    role: Role,
+    name: &str,
+    key: &VerifyingKey,
+    start_s: u32,
+    hours: u16,
+    issuer: (Option<&Known>, &SigningKey),
+) -> Result<Known, CertificateError> {
+    let made = |error: rasn::error::InnerSubtypeConstraintError| {
+        CertificateError::Encoding(format!("{error:?}"))
     };
+    let (apps, issues) = permissions(role);
     // TS 103 097 wants an authority to have a key for requests, too; nobody holds its other half here.
     let encryption = match role {
         Role::Authority => Some(

@@ -127,7 +127,7 @@ pub fn open(frame: &[u8]) -> Result<Opened, Closed> {
         _ => return Err(Closed::Unreadable),
     };
     let mut inner = outer.to_vec();
-    inner[ETHERNET_LEN] = inner[ETHERNET_LEN] & 0xF0 | 1;
+    inner[ETHERNET_LEN] = (inner[ETHERNET_LEN] & 0xF0) | 1;
     inner.extend_from_slice(&payload);
     Ok(Opened {
         header,
@@ -199,7 +199,7 @@ pub fn seal(
         .content(Ieee1609Dot2Content::SignedData(Box::new(signed)))
         .build();
     let mut sealed = outer.to_vec();
-    sealed[ETHERNET_LEN] = sealed[ETHERNET_LEN] & 0xF0 | 2;
+    sealed[ETHERNET_LEN] = (sealed[ETHERNET_LEN] & 0xF0) | 2;
     sealed.extend(rasn::coer::encode(&data).map_err(encoded)?);
     Ok(sealed)
 }
