@@ -252,7 +252,15 @@ impl Station {
 
     /// The vehicle's sensors see this.
     pub fn sense(&mut self, now: Instant, objects: &[ObjectState], cells: &[Cell]) {
-        let now = self.settled(now);
+        let (real, now) = (now, self.settled(now));
+        let mut objects = objects.to_vec();
+        for object in &mut objects {
+            // Sensed just now, which is a moment after the time that the participant is told.
+            if object.sensed_at > now && object.sensed_at <= real {
+                object.sensed_at = now;
+            }
+        }
+        let objects = &objects;
         self.handle(now, Input::Sensed { objects, cells });
     }
 

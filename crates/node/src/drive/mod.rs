@@ -158,7 +158,7 @@ fn prepare(options: &Options) -> Result<(Prepared, Vec<u32>), DriveError> {
         cast::choose(&prepared, options.seed, seconds, options.nodes).map_err(DriveError::Input)?;
     let mut scenario = scenario;
     scenario.unequipped = others;
-    let prepared = Prepared::with_map(&scenario, prepared.map).map_err(input)?;
+    let prepared = Prepared::new(&scenario).map_err(input)?;
     Ok((prepared, chosen))
 }
 
