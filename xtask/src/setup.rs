@@ -85,6 +85,22 @@ const COMPONENTS: &[Component] = &[
         },
     },
     Component {
+        name: "cryptography",
+        purpose: "OpenSSL for Python, which verifies the signatures of the live node a second time",
+        probe: (
+            &[
+                ".venv/bin/python",
+                "-c",
+                "import importlib.metadata as m, cryptography.hazmat.primitives.asymmetric.ec; print(m.version('cryptography'))",
+            ],
+            "50.0.2",
+        ),
+        source: Source::Pip {
+            package: "cryptography",
+            version: "50.0.2",
+        },
+    },
+    Component {
         name: "slurm",
         purpose: "the job scheduler that sweeps as job arrays are tested with, two nodes on this machine",
         probe: (&["slurmctld", "-V"], "slurm"),

@@ -25,6 +25,7 @@ mod hex;
 mod import;
 mod laboratory;
 mod link;
+mod live;
 mod messages;
 mod outcome_table;
 mod pcapng;
@@ -84,7 +85,10 @@ enum Command {
     Decide(decide::Arguments),
     Digest(digest::Arguments),
     Import(import::Arguments),
+    Drive(Box<live::DriveArguments>),
     Link(link::Arguments),
+    Node(live::NodeArguments),
+    Pki(live::PkiArguments),
     Report(report::Arguments),
     Reproduce(reproduce::Arguments),
     Run(Box<run::Arguments>),
@@ -108,7 +112,10 @@ impl Command {
             Self::Decide(arguments) => decide::run(&arguments),
             Self::Digest(arguments) => digest::run(&arguments),
             Self::Import(arguments) => import::run(&arguments),
+            Self::Drive(arguments) => live::drive(&arguments),
             Self::Link(arguments) => link::run(&arguments),
+            Self::Node(arguments) => live::node(&arguments),
+            Self::Pki(arguments) => live::pki(&arguments),
             Self::Report(arguments) => report::run(&arguments, &program.arms),
             Self::Reproduce(arguments) => reproduce::run(&arguments, &program.arms),
             Self::Run(arguments) => run::run(&arguments, &program.arms),

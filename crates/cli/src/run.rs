@@ -98,7 +98,7 @@ pub(crate) struct Arguments {
 }
 
 /// A key and its value. A word that is no TOML stands for itself, so that names need no quotes.
-fn setting(text: &str) -> Result<(String, toml::Value), String> {
+pub(crate) fn setting(text: &str) -> Result<(String, toml::Value), String> {
     let (key, value) = text
         .split_once('=')
         .ok_or("expected KEY=VALUE, such as protocol.target=0.2")?;

@@ -1,0 +1,233 @@
+//! Stations at the blind junction, beside a run of the simulator: every station hears, as frames, what the run delivered to its vehicle, and
+//! should host and report as the run does.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::Path;
+use std::sync::Arc;
+
+use covey_its::frame::{Message as Frame, decode_frame};
+use covey_node::station::{Settings, Station};
+use covey_protocol::associate::Accuracy;
+use covey_protocol::{AgentId, Duration, Instant, Message, Profile, Tile};
+use covey_simulator::events::{Senses, StepView};
+use covey_simulator::{Arm, MapReference, Observer, Prepared, RunOptions, Scenario, simulate};
+use covey_traffic::builtin::Builtin;
+
+/// ITS time at which a run begins here: the beginning of a cycle.
+const BEGIN: Duration = Duration::from_millis(720_000_000_000);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Beacon,
+    Report,
+    Broadcast,
+}
+
+fn kind_of(message: &Message) -> Kind {
+    match message {
+        Message::Beacon(_) => Kind::Beacon,
+        Message::Report(_) => Kind::Report,
+        Message::Broadcast(_) => Kind::Broadcast,
+    }
+}
+
+fn kind(frame: &[u8]) -> Kind {
+    match decode_frame(frame).unwrap().message {
+        Frame::Cam(_) => Kind::Beacon,
+        Frame::Cpm(cpm) if cpm.fused.is_some() => Kind::Broadcast,
+        Frame::Cpm(_) => Kind::Report,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[derive(Debug)]
+struct Beside {
+    station: Station,
+    /// Sent at this instant, and not by the run yet.
+    out: VecDeque<(Kind, Vec<u8>)>,
+}
+
+#[derive(Debug)]
+struct Crowd {
+    profile: Profile,
+    reference: Arc<MapReference>,
+    stations: BTreeMap<AgentId, Beside>,
+    /// Messages that both sent, that the run alone sent, that a station alone sent.
+    both: BTreeMap<Kind, u64>,
+    run_alone: BTreeMap<Kind, u64>,
+    station_alone: BTreeMap<Kind, u64>,
+    /// What the run just sent, and its frames here.
+    on_air: Vec<(AgentId, Kind, Vec<Vec<u8>>)>,
+}
+
+impl Crowd {
+    fn collect(&mut self, agent: AgentId) {
+        if let Some(beside) = self.stations.get_mut(&agent) {
+            let frames = beside.station.take_frames().into_iter();
+            beside.out.extend(frames.map(|frame| (kind(&frame), frame)));
+        }
+    }
+
+    fn decides_at(&self, now: Instant) -> bool {
+        let p = &self.profile.parameters;
+        let phase = Duration::from_seconds(p.decision_phase_s);
+        now.floor_to(Duration::from_seconds(p.cycle_s), phase) == now
+    }
+}
+
+impl Observer for Crowd {
+    fn step(&mut self, view: &StepView<'_>) {
+        for beside in self.stations.values_mut() {
+            for (kind, _) in beside.out.drain(..) {
+                *self.station_alone.entry(kind).or_default() += 1;
+            }
+        }
+        let here: Vec<u64> = view.vehicles.iter().map(|v| u64::from(v.id.0)).collect();
+        self.stations.retain(|agent, _| here.contains(&agent.0));
+        self.on_air.clear();
+    }
+
+    fn wants_senses(&self) -> bool {
+        true
+    }
+
+    fn senses(&mut self, now: Instant, agent: AgentId, senses: &Senses<'_>) {
+        let at = now + BEGIN;
+        let decides = self.decides_at(now);
+        let beside = self.stations.entry(agent).or_insert_with(|| {
+            let settings = Settings {
+                id: agent,
+                profile: self.profile.clone(),
+                reference: Arc::clone(&self.reference),
+                sensors: Vec::new(),
+                station_type: 5,
+                decide_after: Duration::ZERO,
+            };
+            Beside {
+                station: Station::new(settings, None, at),
+                out: VecDeque::new(),
+            }
+        });
+        if let Some((objects, cells)) = senses.sensed {
+            let mut objects = objects.to_vec();
+            for object in &mut objects {
+                object.sensed_at = object.sensed_at + BEGIN;
+            }
+            beside.station.sense(at, &objects, cells);
+        }
+        beside.station.locate(at, senses.state, at);
+        if !decides {
+            beside.station.tick(at);
+        }
+        self.collect(agent);
+    }
+
+    fn loads(&mut self, _: usize, now: Instant, _: &[(Tile, f64)]) {
+        if self.decides_at(now) {
+            let agents: Vec<AgentId> = self.stations.keys().copied().collect();
+            for agent in agents {
+                self.stations
+                    .get_mut(&agent)
+                    .unwrap()
+                    .station
+                    .tick(now + BEGIN);
+                self.collect(agent);
+            }
+        }
+    }
+
+    fn wants_messages(&self) -> bool {
+        true
+    }
+
+    fn message(&mut self, _: usize, _: Instant, _: Option<Tile>, message: &Message, _: u32) {
+        let kind = kind_of(message);
+        let out = &mut self.stations.get_mut(&message.sender()).unwrap().out;
+        let mut frames = Vec::new();
+        while let Some((_, frame)) = out.pop_front_if(|(of, _)| *of == kind) {
+            frames.push(frame);
+        }
+        let count = match frames.is_empty() {
+            true => &mut self.run_alone,
+            false => &mut self.both,
+        };
+        *count.entry(kind).or_default() += 1;
+        self.on_air.push((message.sender(), kind, frames));
+    }
+
+    fn wants_deliveries(&self) -> bool {
+        true
+    }
+
+    fn delivered(&mut self, _: usize, now: Instant, message: &Message, receivers: &[u32]) {
+        let of = (message.sender(), kind_of(message));
+        let sent = self.on_air.iter().find(|(s, k, _)| (*s, *k) == of);
+        let Some((_, _, frames)) = sent else {
+            return;
+        };
+        for &receiver in receivers {
+            if let Some(beside) = self.stations.get_mut(&AgentId(u64::from(receiver))) {
+                for frame in frames {
+                    beside.station.hear(now + BEGIN, frame);
+                }
+            }
+        }
+    }
+}
+
+fn junction(nodes: usize) -> Prepared {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../scenarios/toy/blind-junction/scenario.toml");
+    let mut scenario = Scenario::read(&file).unwrap();
+    scenario.sizes = covey_simulator::readings::SizeModel::Uper;
+    let prepared = Prepared::new(&scenario).unwrap();
+    let (_, others) = covey_node::drive::choose(&prepared, 3, 60.0, nodes).unwrap();
+    scenario.unequipped = others;
+    Prepared::new(&scenario).unwrap()
+}
+
+#[test]
+fn six_stations_host_and_report_as_the_simulator_does_with_the_same_deliveries() {
+    let prepared = junction(6);
+    let arm: Arm = "proposed@0.4".parse().unwrap();
+    let mut profile = arm.profile(3, &prepared).unwrap();
+    profile.association = Some(Accuracy {
+        position_m: 0.1,
+        velocity_m_per_s: 0.0,
+        sizes: true,
+    });
+    let mut crowd = Crowd {
+        profile,
+        reference: Arc::new(MapReference::of(&prepared.scenario, &prepared.map).unwrap()),
+        stations: BTreeMap::new(),
+        both: BTreeMap::new(),
+        run_alone: BTreeMap::new(),
+        station_alone: BTreeMap::new(),
+        on_air: Vec::new(),
+    };
+    let mut traffic = Builtin::new(&prepared.map.network, &prepared.scenario.traffic, 3).unwrap();
+    let options = RunOptions {
+        warmup_s: 4.0,
+        measure_s: 56.0,
+        ..RunOptions::default()
+    };
+    simulate(&prepared, &mut traffic, &[arm], 3, &options, &mut crowd).unwrap();
+    let text = format!(
+        "{:?} {:?} {:?}",
+        crowd.both, crowd.run_alone, crowd.station_alone
+    );
+    let count = |of: &BTreeMap<Kind, u64>, kind| of.get(&kind).copied().unwrap_or(0);
+    assert!(count(&crowd.both, Kind::Beacon) > 2_000, "{text}");
+    assert!(count(&crowd.both, Kind::Broadcast) > 200, "{text}");
+    assert!(count(&crowd.both, Kind::Report) > 100, "{text}");
+    // Beacons and hosts are the same to the last message; whom hosts ask hangs on who is who, which stations find out by place.
+    for kind in [Kind::Beacon, Kind::Broadcast] {
+        assert_eq!(
+            count(&crowd.run_alone, kind) + count(&crowd.station_alone, kind),
+            0,
+            "{text}"
+        );
+    }
+    let apart = count(&crowd.run_alone, Kind::Report) + count(&crowd.station_alone, Kind::Report);
+    assert!(apart * 20 <= count(&crowd.both, Kind::Report), "{text}");
+}

@@ -1,0 +1,318 @@
+//! Signed frames among stations, in a time of their own: what is believed, what is asked for, what foreign programs read.
+
+mod air;
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use air::{Air, SECOND, security};
+use covey_its::pcap::{CaptureTime, Writer};
+use covey_node::secure::certificate::{Known, Role, issue, new_key};
+use covey_node::secure::pki::{make_authorities, make_tickets, read_pair, read_security};
+use covey_node::secure::{Refusal, envelope};
+use covey_protocol::Duration;
+
+/// So many frames are given to Wireshark.
+const NAMED: usize = 800;
+
+fn top() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn output_of(command: &mut Command) -> String {
+    let output = command.output().unwrap_or_else(|error| {
+        panic!("{command:?}: {error}\n`cargo xtask setup` installs what is missing.")
+    });
+    assert!(
+        output.status.success(),
+        "{}{}\nIs it installed? `cargo xtask setup` does that.",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Two stations that sign, until they have sent so many frames; the first of them go into a capture of their own, too.
+fn capture(path: &Path, frames: usize, first: (&Path, usize)) -> (usize, usize) {
+    let mut air = Air::new(2, true);
+    air.step_until(|air| air.sent.len() >= frames);
+    let (mut cams, mut cpms) = (0, 0);
+    let open = |path| Writer::new(BufWriter::new(File::create(path).unwrap())).unwrap();
+    let (mut writer, mut part) = (open(path), open(first.0));
+    for (number, (at, frame)) in air.sent.iter().enumerate() {
+        let at = CaptureTime(covey_node::clock::unix_micros(*at));
+        writer.write(at, frame).unwrap();
+        if number < first.1 {
+            part.write(at, frame).unwrap();
+        }
+        let opened = envelope::open(frame).unwrap();
+        match opened.header.aid {
+            36 => cams += 1,
+            639 => cpms += 1,
+            other => panic!("{other}"),
+        }
+    }
+    writer.finish().unwrap();
+    part.finish().unwrap();
+    for station in &air.stations {
+        let tally = station.tally();
+        assert!(tally.beacons_heard > 100, "{tally:?}");
+        assert_eq!(
+            tally.wrongly_signed + tally.replayed + tally.unsigned,
+            0,
+            "{tally:?}"
+        );
+    }
+    (cams, cpms)
+}
+
+#[test]
+fn ten_thousand_signed_frames_are_verified_by_openssl_and_named_by_wireshark() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let path = folder.join("signed.pcap");
+    // Wireshark takes 8 ms a frame here; docs/node.md has what it said of all.
+    let part = folder.join("signed-part.pcap");
+    let (cams, cpms) = capture(&path, 10_000, (&part, NAMED));
+    assert!(cams > 5_000 && cpms > 500, "{cams} CAMs, {cpms} CPMs");
+    let fields = [
+        "ieee1609dot2.protocolVersion",
+        "ieee1609dot2.psid",
+        "ieee1609dot2.generationTime",
+        "ieee1609dot2.signer",
+        "ieee1609dot2.sSig",
+        "btpb.dstport",
+        "its.stationId",
+    ];
+    let dissected = output_of(
+        Command::new("node")
+            .arg(top().join("crates/its/tests/dissector/dissect.cjs"))
+            .arg(top().join(".npm"))
+            .arg(&part)
+            .args(fields),
+    );
+    let lines: Vec<&str> = dissected.lines().collect();
+    assert_eq!(lines.len(), NAMED);
+    assert!(
+        lines
+            .iter()
+            .filter(|line| line.contains("btpb.dstport=2009"))
+            .count()
+            > 50
+    );
+    for line in &lines {
+        assert!(line.starts_with("malformed=0 "), "{line}");
+        for field in fields {
+            assert!(line.contains(&format!("{field}=")), "{field} in {line}");
+        }
+    }
+    let verified = output_of(
+        Command::new(top().join(".venv/bin/python"))
+            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/verify.py"))
+            .arg(&path),
+    );
+    assert_eq!(
+        verified.trim(),
+        format!("{} verified, 0 wrong, 0 unknown", cams + cpms)
+    );
+}
+
+#[test]
+fn what_is_not_to_be_believed_is_counted_and_dropped() {
+    let mut air = Air::new(2, true);
+    air.run(2 * SECOND);
+    let (at, frame) = air
+        .sent
+        .iter()
+        .rev()
+        .find(|(_, f)| envelope::open(f).unwrap().header.aid == 36)
+        .unwrap()
+        .clone();
+    let mut tries = [security(9), security(9)];
+    let now = at.micros();
+    let [ours, theirs] = &mut tries;
+    // A frame of a stranger of the same authority that was never heard: its certificate is asked for.
+    let digest = air.sent.iter().map(|(_, f)| f).find(|f| {
+        matches!(
+            envelope::open(f).unwrap().signer,
+            envelope::Signer::Digest(_)
+        )
+    });
+    assert_eq!(ours.open(now, digest.unwrap()), Err(Refusal::UnknownSigner));
+    let asked = envelope::open(&ours.seal(now, 36, &air::plain(5)).unwrap()).unwrap();
+    assert_eq!(asked.header.asks.len(), 1);
+    // Unsigned, and broken.
+    assert_eq!(ours.open(now, &air::plain(5)), Err(Refusal::Unsigned));
+    assert_eq!(ours.open(now, &frame[..60]), Err(Refusal::Unreadable));
+    let sealed = theirs.seal(now, 36, &air::plain(5)).unwrap();
+    assert!(ours.open(now, &sealed).is_ok());
+    // Every changed byte of the packet is noticed.
+    for changed in 18..sealed.len() {
+        let mut forged = sealed.clone();
+        forged[changed] ^= 0x10;
+        assert!(ours.open(now, &forged).is_err(), "byte {changed}");
+    }
+    // Late, early, and of another application than it says.
+    for apart in [-3_000_000, 3_000_000] {
+        assert_eq!(ours.open(now + apart, &sealed), Err(Refusal::Replayed));
+    }
+    let as_cpm = theirs.seal(now, 639, &air::plain(5)).unwrap();
+    assert_eq!(ours.open(now, &as_cpm), Err(Refusal::NotPermitted));
+    let as_denm = theirs.seal(now, 37, &air::plain(5)).unwrap();
+    assert_eq!(ours.open(now, &as_denm), Err(Refusal::NotPermitted));
+    // After a week its ticket is none.
+    let later = now + 8 * 24 * 3_600_000_000;
+    let old = theirs.seal(later, 36, &air::plain(5)).unwrap();
+    assert_eq!(ours.open(later, &old), Err(Refusal::Expired));
+    // A station counts them.
+    let station = &mut air.stations[0];
+    let before = *station.tally();
+    let soon = at + Duration::from_millis(20);
+    station.hear(soon, &air::plain(5));
+    let mut forged = sealed.clone();
+    *forged.last_mut().unwrap() ^= 1;
+    station.hear(soon, &forged);
+    station.hear(at + Duration::from_millis(2_500), &sealed);
+    let tally = station.tally();
+    assert_eq!(
+        (tally.unsigned, tally.wrongly_signed, tally.replayed),
+        (
+            before.unsigned + 1,
+            before.wrongly_signed + 1,
+            before.replayed + 1
+        ),
+        "{tally:?}"
+    );
+}
+
+#[test]
+fn certificates_go_once_a_second_and_when_somebody_asks() {
+    let mut air = Air::new(2, true);
+    // Not when the next certificate is due anyway.
+    air.run(5_400);
+    let address = air.stations[0].address();
+    let cams: Vec<_> = air
+        .sent
+        .iter()
+        .filter(|(_, frame)| frame[6..12] == address)
+        .map(|(at, frame)| (*at, envelope::open(frame).unwrap()))
+        .filter(|(_, opened)| opened.header.aid == 36)
+        .collect();
+    let certificates = cams
+        .iter()
+        .filter(|(_, o)| matches!(o.signer, envelope::Signer::Certificate(_)));
+    let certificates = certificates.count();
+    assert!(
+        cams.len() >= 45 && (5..=7).contains(&certificates),
+        "{certificates} of {}",
+        cams.len()
+    );
+    // A newcomer that missed it asks, and knows all within a fifth of a second.
+    air.add(security(77));
+    air.run(Duration::from_millis(300));
+    let newcomer = air.stations.last().unwrap().tally();
+    assert!(
+        newcomer.unknown_signer > 0 && newcomer.certificates_asked > 0,
+        "{newcomer:?}"
+    );
+    assert!(newcomer.beacons_heard >= 2, "{newcomer:?}");
+    assert!(
+        air.stations[..2]
+            .iter()
+            .any(|s| s.tally().certificates_given > 0)
+    );
+}
+
+#[test]
+fn an_authority_that_is_not_known_is_asked_for() {
+    let folder =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("authorities-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&folder);
+    let one = folder.join("one");
+    make_authorities(&one).unwrap();
+    // A second authority of the same root.
+    let (root, root_key) = read_pair(&one.join("root.cert")).unwrap();
+    let key = new_key().unwrap();
+    let start = u32::try_from(root.valid_us.0 / 1_000_000).unwrap();
+    let other = issue(
+        Role::Authority,
+        "other",
+        key.verifying_key(),
+        start,
+        1_000,
+        (Some(&root), &root_key),
+    )
+    .unwrap();
+    let two = folder.join("two");
+    std::fs::create_dir_all(&two).unwrap();
+    std::fs::copy(one.join("root.cert"), two.join("root.cert")).unwrap();
+    std::fs::write(two.join("authority.cert"), &other.bytes).unwrap();
+    let digits: String = key
+        .to_bytes()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    std::fs::write(two.join("authority.key"), digits).unwrap();
+    for pki in [&one, &two] {
+        make_tickets(pki, &pki.join("tickets"), 1, 24, 0).unwrap();
+    }
+    let mut a = read_security(&one, &one.join("tickets")).unwrap();
+    let mut b = read_security(&two, &two.join("tickets")).unwrap();
+    // In turn: b's first message cannot be checked, a asks for the authority, b gives it, a believes.
+    let now = covey_node::clock::its_micros(covey_node::clock::wall_micros());
+    let first = b.seal(now, 36, &air::plain(2)).unwrap();
+    assert_eq!(a.open(now, &first), Err(Refusal::UnknownSigner));
+    let question = a.seal(now + 100_000, 36, &air::plain(1)).unwrap();
+    assert_eq!(envelope::open(&question).unwrap().header.asks.len(), 1);
+    assert_eq!(
+        b.open(now + 100_000, &question),
+        Err(Refusal::UnknownSigner)
+    );
+    let answer = b.seal(now + 200_000, 36, &air::plain(2)).unwrap();
+    assert!(envelope::open(&answer).unwrap().header.gives.is_some());
+    // What is given is learned before the message itself can be believed.
+    let _ = a.open(now + 200_000, &answer);
+    assert!(a.open(now + 200_000, &first).is_ok());
+    let foreign = Known::read(&root.bytes).unwrap();
+    assert!(
+        a.trust(foreign).is_err(),
+        "a root is no authority below itself"
+    );
+}
+
+#[test]
+fn a_pseudonym_change_is_a_new_station_and_an_office_is_kept_until_it_ends() {
+    let mut air = Air::new(3, true);
+    air.run(4 * SECOND);
+    let host = air
+        .stations
+        .iter()
+        .position(|s| s.participant().host().is_some())
+        .unwrap();
+    let now = air.now;
+    let before = air.stations[host].id();
+    assert!(!air.stations[host].change_pseudonym(now, false), "it hosts");
+    assert!(air.stations[host].change_pseudonym(now, true));
+    assert_ne!(air.stations[host].id(), before);
+    assert!(air.stations[host].participant().host().is_none());
+    let broadcasts = air.broadcasts();
+    air.run(2 * SECOND);
+    // Another one, or the same under its new name, hosts again, and the old name is no longer known.
+    assert!(air.broadcasts() > broadcasts);
+    let hosts = air
+        .stations
+        .iter()
+        .filter(|s| s.participant().host().is_some())
+        .count();
+    assert_eq!(hosts, 1);
+    for station in &air.stations {
+        assert!(
+            station
+                .participant()
+                .listener()
+                .known(before.into())
+                .is_none()
+        );
+    }
+}
