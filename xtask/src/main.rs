@@ -15,6 +15,7 @@ mod bench;
 mod browser;
 mod component;
 mod corridor;
+mod demonstration;
 mod example;
 mod fuzz;
 mod licences;
@@ -58,6 +59,13 @@ fn main() -> ExitCode {
         }
         Ok(Task::Run(plan)) => run(&plan),
         Ok(Task::Corridor(arguments)) => match corridor::run(&root(), &arguments) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("error: {error}");
+                ExitCode::FAILURE
+            }
+        },
+        Ok(Task::Demonstration) => match demonstration::run(&root()) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
                 eprintln!("error: {error}");

@@ -22,8 +22,9 @@ pub mod recording;
 pub(crate) use cured::Credit;
 pub(crate) use evaluation::Evaluation;
 pub(crate) use events::{
-    CycleView, HostView, Nobody, Observer, Senses, Shown, StepView, deliveries_by_id,
+    Choice, CycleView, HostView, Nobody, Observer, Senses, Shown, StepView, deliveries_by_id,
 };
+pub(crate) use facts::Track;
 pub(crate) use knowledge::Knowledge;
 #[cfg(test)]
 pub(crate) use knowledge::age_us;

@@ -40,10 +40,12 @@ pub enum Kind {
     Demands = 7,
     /// An arm over time, JSON: a [`Curve`](super::Curve); one an arm.
     Curve = 8,
+    /// Who could have told of what an arm missed in a chunk.
+    Seen = 9,
 }
 
 /// How many kinds there are.
-pub(super) const KINDS: usize = 9;
+pub(super) const KINDS: usize = 10;
 
 impl Kind {
     fn of(byte: u8) -> Option<Self> {
@@ -57,6 +59,7 @@ impl Kind {
             6 => Self::Tiles,
             7 => Self::Demands,
             8 => Self::Curve,
+            9 => Self::Seen,
             _ => return None,
         })
     }
