@@ -170,7 +170,10 @@ try {
   await saved.saveAs(demandFile);
   const choice = JSON.parse(execFileSync(covey, ["decide", "--json", demandFile], { encoding: "utf8" }));
   assert.equal(choice.host, chosen.host);
-  const rows = await page.$$eval(".demand tr[data-pick]", (all) => all.map((row) => [...row.children].slice(0, 5).map((cell) => cell.textContent)));
+  const shownRows = await page.$$eval(".demand tr[data-pick]", (all) => all.map((row) => [row.dataset.agent, ...[...row.children].slice(0, 5).map((cell) => cell.textContent)]));
+  // A host's own number of a track is shown by its last 16 bits.
+  for (const [id, , label] of shownRows) assert.equal(label, String(Number(id) < 2 ** 48 ? id : Number(id) % 65536));
+  const rows = shownRows.map(([id, pick, , ...rest]) => [pick, id, ...rest]);
   assert.deepEqual(
     rows.map(([pick, id]) => `${pick} ${id}`),
     choice.picks.map(({ pick, id }) => `${pick} ${id}`),
