@@ -195,6 +195,7 @@ fn damage_is_found_and_nothing_panics() {
             reader.relevance(chunk)?;
             for arm in 0..3 {
                 reader.arm_cycles(arm, chunk)?;
+                reader.seen(arm, chunk)?;
                 for (cycle, host) in reader.deciders(arm, chunk)? {
                     reader.decision(arm, cycle, host)?;
                     reader.demand(arm, cycle, host)?;
