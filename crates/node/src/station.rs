@@ -514,9 +514,8 @@ impl Station {
         while let Some(output) = self.participant.poll_output() {
             match output {
                 Output::Transmit(message) => {
-                    if self.transmit(now, &message).is_err() {
-                        self.tally.unsent += 1;
-                    }
+                    let unsent = self.transmit(now, &message).is_err();
+                    self.tally.unsent += u64::from(unsent);
                 }
                 Output::Event(event) => {
                     self.tally.offices += u64::from(matches!(event, Event::TookOffice(_)));

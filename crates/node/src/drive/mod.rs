@@ -156,7 +156,6 @@ fn prepare(options: &Options) -> Result<(Prepared, Vec<u32>), DriveError> {
     let seconds = options.warmup_s + options.measure_s;
     let (chosen, others) =
         cast::choose(&prepared, options.seed, seconds, options.nodes).map_err(DriveError::Input)?;
-    let mut scenario = scenario;
     scenario.unequipped = others;
     let prepared = Prepared::new(&scenario).map_err(input)?;
     Ok((prepared, chosen))

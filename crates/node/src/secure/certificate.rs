@@ -213,7 +213,7 @@ impl Known {
             && let EccP256CurvePoint::CompressedY0(x) | EccP256CurvePoint::CompressedY1(x) =
                 &signature.r_sig
         {
-            signature.r_sig = EccP256CurvePoint::XOnly(x.clone());
+            signature.r_sig = EccP256CurvePoint::XOnly(*x);
         }
         let valid_us = validity(&base.to_be_signed.validity_period);
         let certificate = wrapped(base)?;
