@@ -72,6 +72,11 @@ for await (const message of reader.readMessages()) {
     const { sec, nsec } = entity.timestamp;
     assert.equal(BigInt(sec) * 1000000000n + BigInt(nsec), message.logTime, "an entity is of the time of its message");
     assert.ok(entity.lines.length + entity.cubes.length > 0, `${channel.topic} shows something`);
+    if (channel.topic.endsWith("/vehicles")) {
+      assert.match(entity.id, /^\d+$/, "a vehicle is an entity of its own, by its number");
+      assert.deepEqual(entity.metadata.map((pair) => pair.key), ["role", "kind", "misses"]);
+      assert.equal(entity.cubes.length, 1);
+    }
     for (const cube of entity.cubes) {
       const { x, y, z, w } = cube.pose.orientation;
       assert.ok(Math.abs(Math.hypot(x, y, z, w) - 1) < 1e-9, "an orientation is a unit quaternion");

@@ -10,6 +10,12 @@ export interface Place {
   scale: number;
   selected: number | null;
   follow: boolean;
+  /** The side whose details are shown: 0, or 1 of two arms. */
+  side: number;
+  /** Letters of the layers that are on. */
+  layers: string;
+  /** The missed object that is asked about. */
+  miss: number | null;
 }
 
 export function read(search: string): Partial<Place> {
@@ -29,6 +35,10 @@ export function read(search: string): Partial<Place> {
   take("y", (n) => (place.y = n));
   take("z", (n) => n > 0 && (place.scale = n));
   take("sel", (n) => whole(n) && (place.selected = n));
+  take("side", (n) => (n === 0 || n === 1) && (place.side = n));
+  take("miss", (n) => whole(n) && (place.miss = n));
+  const layers = q.get("layers");
+  if (layers !== null && /^[a-z]*$/.test(layers)) place.layers = layers;
   if (q.get("follow") === "1") place.follow = true;
   return place;
 }
@@ -44,5 +54,8 @@ export function write(place: Place): string {
   q.set("z", place.scale.toPrecision(4));
   if (place.selected !== null) q.set("sel", String(place.selected));
   if (place.follow) q.set("follow", "1");
+  if (place.side > 0) q.set("side", String(place.side));
+  if (place.miss !== null) q.set("miss", String(place.miss));
+  q.set("layers", place.layers);
   return `?${q.toString()}`;
 }

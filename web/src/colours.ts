@@ -16,8 +16,9 @@ export interface Colours {
   link: string;
   select: string;
   roles: [string, string, string, string, string];
-  armA: string;
-  armB: string;
+  halo: string;
+  /** An arm's own colour, as in the figures of reports. */
+  arm: (paint: string | undefined) => string;
 }
 
 export function colours(): Colours {
@@ -39,7 +40,7 @@ export function colours(): Colours {
     link: of("link"),
     select: of("select"),
     roles: [of("unequipped"), of("listener"), of("candidate"), of("contributor"), of("host")],
-    armA: of("arm-a"),
-    armB: of("arm-b"),
+    halo: of("halo"),
+    arm: (paint) => (paint ? of(`paint-${paint}`) : "") || of("paint-ink"),
   };
 }

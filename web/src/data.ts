@@ -5,7 +5,7 @@ export interface Manifest {
   schema: string;
   scenario: string;
   seed: number;
-  arms: { name: string; hosted: boolean; scored: boolean }[];
+  arms: { name: string; hosted: boolean; scored: boolean; paint?: string }[];
   step_us: number;
   cycle_us: number;
   decision_us: number;
@@ -15,6 +15,8 @@ export interface Manifest {
   target: number;
   measured_from_us: number;
   program: string;
+  revision?: string;
+  readings?: Record<string, Record<string, unknown>> | null;
   chunk_cycles: number;
   first_step: number;
   steps: number;
@@ -127,7 +129,20 @@ export interface DemandExplanation {
   snapshot: DemandSnapshot;
   decision: DemandDecision;
   recorded: { picks: { pick: PickKind; id: number }[] };
+  /** Where the host believed objects to be, in the grid's plane; empty in recordings of older programs. */
+  tracks: Track[];
 }
+export interface Track {
+  id: number;
+  x: number;
+  y: number;
+  heading: number;
+  length: number;
+  width: number;
+  age_ms: number;
+}
+/** Who could have told of what was missed: by cycle, then by number of the pair. */
+export type SeenBy = Record<string, Record<string, number[]>>;
 export type PickKind = "report" | "repeat" | "request";
 export interface DemandSnapshot {
   parameters: Record<string, number> & { threshold: number; request_factor: number | null };
@@ -400,11 +415,16 @@ export class Recording {
     recording.step(Math.round(recording.timeOf(cycle) / recording.stepS));
     recording.pairs(cycle);
     const [first, second] = arms;
-    for (const arm of [first ?? 0, second]) {
+    for (const arm of [first ?? recording.firstArm, second]) {
       if (arm !== null && arm !== undefined && arm < manifest.arms.length) recording.arm(arm, cycle);
     }
     recording.world = await world;
     return recording;
+  }
+
+  /** The arm that a page opens on: the first in which hosts decide, for there is most to see. */
+  get firstArm(): number {
+    return Math.max(0, this.manifest.arms.findIndex((arm) => arm.hosted));
   }
 
   get stepS(): number {
@@ -484,6 +504,33 @@ export class Recording {
 
   tileCurves(arm: number): TileCurve[] | undefined {
     return this.chunk(`t${arm}`, `tiles/${arm}`, async (bytes) => JSON.parse(new TextDecoder().decode(bytes)) as TileCurve[]);
+  }
+
+  /** Who could have told of what was missed in a cycle, by number of the pair; undefined while it is on its way. */
+  seen(arm: number, cycle: number): Record<string, number[]> | undefined {
+    const chunk = Math.floor(cycle / this.manifest.chunk_cycles);
+    const all = this.chunk(`s${arm}.${chunk}`, `seen/${arm}/${chunk}`, async (bytes) => JSON.parse(new TextDecoder().decode(bytes)) as SeenBy);
+    return all && (all[String(cycle)] ?? {});
+  }
+
+  /** Something that is not at hand yet, once it is. */
+  async ready<T>(look: () => T | undefined): Promise<T | undefined> {
+    for (let wait = 0; wait < 400; wait++) {
+      const found = look();
+      if (found !== undefined) return found;
+      await new Promise((done) => setTimeout(done, 15));
+    }
+    return undefined;
+  }
+
+  /** The same decision with another number, by the host's own code. */
+  again(arm: number, cycle: number, host: number, what: string, value: number): Promise<Explanation> {
+    return json<Explanation>(`/api/${this.number}/again/${arm}/${cycle}/${host}/${what}/${value}`);
+  }
+
+  /** What reports of some candidates would be worth by themselves. */
+  alone(arm: number, cycle: number, host: number, ids: number[]): Promise<{ id: number; gain: number; bytes: number }[]> {
+    return json(`/api/${this.number}/alone/${arm}/${cycle}/${host}/${ids.join()}`);
   }
 
   /** Asks for what comes next, so that playing does not wait. */

@@ -25,6 +25,24 @@ export function told(e: DemandExplanation, pointed: Pointed): number[] {
   return views.map(([object]) => object).filter((object) => reported.has(object));
 }
 
+/** An object that matters: somebody needs it by as much as makes contributors report it, now or in the next cycle. */
+export interface Needed {
+  id: number;
+  /** Listeners' chances of lacking it, summed. */
+  need: number;
+}
+
+/** Objects that matter to a choice, the most needed first. What is needed less has no mark: nobody would speak for it alone. */
+export function needed(e: DemandExplanation): Needed[] {
+  const sums = new Map<number, [number, number]>();
+  for (const [, object, now, next] of e.snapshot.needs) {
+    const sum = sums.get(object) ?? [0, 0];
+    sums.set(object, [sum[0] + now, sum[1] + next]);
+  }
+  const all = [...sums].map(([id, [now, next]]) => ({ id, need: Math.max(now, next) }));
+  return all.filter((o) => o.need >= e.snapshot.parameters.threshold).sort((a, b) => b.need - a.need || a.id - b.id);
+}
+
 const names = (ids: number[], most: number): string => ids.slice(0, most).join(", ") + (ids.length > most ? " and " + (ids.length - most) + " more" : "");
 
 /** The choice, as `covey decide` explains it. */
@@ -32,7 +50,7 @@ export function demandPanel(e: DemandExplanation, timeS: number, asked: Asked): 
   const panel = element("div", "", { class: "decision demand" });
   const { snapshot: s, decision: d } = e;
   panel.append(element("h2", `Host ${d.host}: choice of ${timeS.toFixed(2)} s`));
-  panel.append(element("p", `Tile ${e.tile[0]}, ${e.tile[1]}. Squares on the map: objects that somebody lacks. This policy keeps no coverage map.`));
+  panel.append(element("p", `Tile ${e.tile[0]}, ${e.tile[1]}. Squares on the map, larger for a greater need: the ${needed(e).length} objects that matter. Dashed bodies: where the host believes objects without a radio to be. This policy keeps no coverage map.`));
   const verdict = element("div", "", { class: "verdict" });
   verdict.append(
     element("p", `Host ${d.host}: ${s.listeners.length} listeners need ${s.objects.length} objects (${s.needs.length} needs); ${s.candidates.length} could report.`),
@@ -40,6 +58,7 @@ export function demandPanel(e: DemandExplanation, timeS: number, asked: Asked): 
     element("p", d.cut ? "What bound: the budget; something worth picking did not fit." : "What bound: nothing; no other pick is worth it.", { class: "bound" }),
   );
   panel.append(verdict);
+  panel.append(element("p", d.cut ? "In plain words: somebody could still help, but the bytes are spent." : "In plain words: nobody is left whose view is worth its airtime.", { class: "plain" }));
   const key = (picks: { pick: string; id: number }[]): string => picks.map((p) => `${p.pick} ${p.id}`).join();
   if (!asked.scored) {
     const drawn = e.recorded.picks.filter((p) => p.pick === "report").map((p) => p.id);

@@ -4,16 +4,27 @@ import "./style.css";
 import { read, write, type Place } from "./address";
 import { colours, type Colours } from "./colours";
 import { paint, Plot, smooth, type Line } from "./curves";
-import { json, Recording, Role, ROLE_NAMES, type Curve, type Listed, type Step } from "./data";
-import { demandPanel } from "./demand";
+import { json, Recording, ROLE_NAMES, type Curve, type Listed, type Step } from "./data";
+import { demandPanel, needed } from "./demand";
+import { nextDifference, nextHost, nextMiss, type Found } from "./find";
+import { fillHelp, legend } from "./legend";
+import { byId, fail, say } from "./dom";
 import { Ground, MapView, type Eye, type Layers, type Pointed, type Scene } from "./map";
+import { savePicture } from "./picture";
+import { listen } from "./pointer";
+import { firstTheme, setTheme } from "./theme";
+import { whoPanel } from "./who";
 import { decisionPanel, element, vehiclePanel, type Asked } from "./why";
 
-const SPEEDS = [0.25, 0.5, 1, 2, 5, 10, 20];
+/** Layers by the letters that stand for them in the address. */
+const LETTERS = [
+  ["coverage", "m"],
+  ["risk", "r"],
+  ["tiles", "t"],
+  ["misses", "x"],
+] as const satisfies readonly (readonly [keyof Layers, string])[];
 
-function byId<T extends HTMLElement>(id: string): T {
-  return document.getElementById(id) as T;
-}
+const SPEEDS = [0.25, 0.5, 1, 2, 5, 10, 20];
 
 /** One map with its arm. */
 interface Pane {
@@ -36,6 +47,9 @@ class Page {
   private selected: number | null = null;
   private pointed: Pointed | null = null;
   private hovered: number | null = null;
+  /** The missed object that is asked about, and who had seen it. */
+  private miss: number | null = null;
+  private witnesses: number[] = [];
   private follow = false;
   private readonly layers: Layers = { tiles: true, coverage: true, risk: false, misses: true };
   private colours: Colours = colours();
@@ -73,7 +87,8 @@ class Page {
     this.ground = new Ground(recording.world);
     const m = recording.manifest;
     byId<HTMLSelectElement>("recording").value = String(recording.number);
-    byId("about").textContent = `${m.scenario}, seed ${m.seed}, ${m.vehicles.length} vehicles, ${(recording.endS - recording.startS).toFixed(0)} s`;
+    byId("about").title = m.readings ? JSON.stringify(m.readings, null, 1) : "";
+    byId("about").textContent = `${m.scenario}, seed ${m.seed}, ${m.vehicles.length} vehicles, ${(recording.endS - recording.startS).toFixed(0)} s${m.revision ? `, revision ${m.revision.slice(0, 12)}` : ""}`;
     const arm = byId<HTMLSelectElement>("arm");
     const versus = byId<HTMLSelectElement>("versus");
     arm.replaceChildren(...m.arms.map((a, i) => new Option(a.name, String(i))));
@@ -82,10 +97,21 @@ class Page {
     slider.min = String(m.first_cycle);
     slider.max = String(m.first_cycle + Math.max(0, m.cycles - 1));
     this.time = this.clamp(place.time ?? recording.startS);
-    this.selected = place.selected ?? null;
+    const there = (id: number | null | undefined): id is number => m.vehicles.some((v) => v.id === id);
+    this.selected = there(place.selected) ? place.selected : null;
+    if (place.selected !== undefined && this.selected === null) say(`There is no vehicle ${place.selected}`);
+    this.miss = there(place.miss) ? place.miss : null;
+    this.witnesses = [];
+    if (place.layers !== undefined) {
+      for (const [key, letter] of LETTERS) {
+        this.layers[key] = place.layers.includes(letter);
+        byId<HTMLInputElement>(`layer-${key}`).checked = this.layers[key];
+      }
+    }
     this.follow = place.follow ?? false;
     const known = (n: number | null | undefined): n is number => n !== null && n !== undefined && n < m.arms.length;
-    this.setArms(known(place.arm) ? place.arm : 0, known(place.versus) ? place.versus : null);
+    this.setArms(known(place.arm) ? place.arm : recording.firstArm, known(place.versus) ? place.versus : null);
+    if (place.side === 1 && this.panes.length > 1) this.active = 1;
     this.panes[0]!.view.resize();
     this.panes[0]!.view.fit();
     if (place.x !== undefined) this.eye.x = place.x;
@@ -135,6 +161,11 @@ class Page {
       scale: this.eye.scale,
       selected: this.selected,
       follow: this.follow,
+      side: this.active,
+      layers: LETTERS.filter(([key]) => this.layers[key])
+        .map(([, letter]) => letter)
+        .join(""),
+      miss: this.miss,
     };
   }
 
@@ -163,9 +194,11 @@ class Page {
     say(`${this.time.toFixed(2)} seconds`);
   }
 
-  select(id: number | null): void {
+  select(id: number | null, miss: number | null = null): void {
     this.selected = id;
     this.pointed = null;
+    this.miss = miss;
+    this.witnesses = [];
     if (id === null) this.follow = false;
     this.panelOf = this.plotsOf = "";
     this.dirty = true;
@@ -205,77 +238,66 @@ class Page {
     this.follow = true;
   }
 
+  /** Goes to the next moment at which something happens. */
+  async find(what: "miss" | "difference" | "host"): Promise<void> {
+    this.play(false);
+    const r = this.recording;
+    const cycle = r.cycleAt(this.time);
+    const arm = this.pane.arm;
+    say("Looking …");
+    let found: Found | null = null;
+    if (what === "miss") found = await nextMiss(r, arm, cycle);
+    else if (what === "host") found = await nextHost(r, arm, cycle);
+    else if (this.panes.length > 1) found = await nextDifference(r, [this.panes[0]!.arm, this.panes[1]!.arm], cycle);
+    else {
+      say("Compare with another arm first");
+      return;
+    }
+    if (!found) {
+      say(`There is no ${{ miss: "miss", difference: "difference between the arms", host: "change of host" }[what]} in this recording`);
+      return;
+    }
+    this.seek(r.timeOf(found.cycle));
+    this.select(found.vehicle, found.object);
+    this.follow = found.vehicle !== null;
+    if (this.eye.scale < 1.5 && this.follow) this.eye.scale = 1.5;
+    const about = found.object === null ? `vehicle ${found.vehicle}` : `vehicle ${found.vehicle} misses ${found.object}`;
+    say(`${this.time.toFixed(2)} seconds: ${about}`);
+  }
+
+  /** Saves the map, or both, as a picture. */
+  savePicture(): void {
+    const m = this.recording.manifest;
+    const of = (pane: Pane): string =>
+      `${m.arms[pane.arm]!.name} · ${m.scenario}, seed ${m.seed}, ${this.time.toFixed(2)} s${m.revision ? ` · revision ${m.revision.slice(0, 12)}` : ""}`;
+    const pieces = this.panes.map((pane) => ({ canvas: pane.view.canvas, text: of(pane) }));
+    savePicture(pieces, `covey-${m.scenario}-${this.time.toFixed(2)}s.png`, this.colours);
+    say("Picture saved");
+  }
+
   private toggle(layer: keyof Layers): void {
     this.layers[layer] = !this.layers[layer];
+    this.addressAt = 0;
     byId<HTMLInputElement>(`layer-${layer}`).checked = this.layers[layer];
     this.dirty = true;
   }
 
   private listen(pane: Pane, number: number): void {
-    const canvas = pane.view.canvas;
-    let held: { x: number; y: number; moved: boolean } | null = null;
-    const fingers = new Map<number, [number, number]>();
-    let pinch = 0;
-    canvas.addEventListener("pointerdown", (event) => {
-      canvas.setPointerCapture(event.pointerId);
-      fingers.set(event.pointerId, [event.clientX, event.clientY]);
-      held = { x: event.clientX, y: event.clientY, moved: fingers.size > 1 };
-      pinch = 0;
-    });
-    canvas.addEventListener("pointermove", (event) => {
-      if (fingers.has(event.pointerId)) fingers.set(event.pointerId, [event.clientX, event.clientY]);
-      if (fingers.size === 2) {
-        const [a, b] = [...fingers.values()] as [[number, number], [number, number]];
-        const d = Math.hypot(a[0] - b[0], a[1] - b[1]);
-        if (pinch > 0 && d > 0) this.zoom(d / pinch, pane.view.toMap((a[0] + b[0]) / 2, (a[1] + b[1]) / 2));
-        pinch = d;
-        return;
-      }
-      if (held) {
-        const [dx, dy] = [event.clientX - held.x, event.clientY - held.y];
-        if (held.moved || Math.hypot(dx, dy) > 4) {
-          held.moved = true;
-          this.pan(-dx, dy);
-          [held.x, held.y] = [event.clientX, event.clientY];
-        }
-        return;
-      }
-      const over = pane.view.pick(event.clientX, event.clientY);
-      if (over !== this.hovered) {
+    listen(pane.view.canvas, {
+      pan: (dx, dy) => this.pan(dx, dy),
+      zoom: (factor, x, y) => this.zoom(factor, pane.view.toMap(x, y)),
+      press: (x, y) => {
+        this.active = number;
+        this.select(pane.view.pick(x, y));
+      },
+      over: (spot) => {
+        const over = spot && pane.view.pick(spot[0], spot[1]);
+        if (over === this.hovered) return;
         this.hovered = over;
         this.dirty = true;
-        const role = over === null ? "" : ROLE_NAMES[pane.view.roleOf(over)]!;
-        pane.tip.textContent = over === null ? "" : `${over}: ${role}`;
-      }
-    });
-    const up = (event: PointerEvent): void => {
-      fingers.delete(event.pointerId);
-      if (held && !held.moved) {
-        this.active = number;
-        this.select(pane.view.pick(event.clientX, event.clientY));
-      }
-      held = null;
-    };
-    canvas.addEventListener("pointerup", up);
-    canvas.addEventListener("pointercancel", () => {
-      fingers.clear();
-      held = null;
-    });
-    canvas.addEventListener("pointerleave", () => {
-      if (this.hovered !== null) this.dirty = true;
-      this.hovered = null;
-      pane.tip.textContent = "";
-    });
-    canvas.addEventListener(
-      "wheel",
-      (event) => {
-        event.preventDefault();
-        this.zoom(Math.exp(-event.deltaY * 0.0015), pane.view.toMap(event.clientX, event.clientY));
+        pane.tip.textContent = over === null ? "" : `${over}: ${ROLE_NAMES[pane.view.roleOf(over)]!}`;
       },
-      { passive: false },
-    );
-    canvas.addEventListener("focus", () => {
-      this.active = number;
+      focus: () => (this.active = number),
     });
   }
 
@@ -301,6 +323,8 @@ class Page {
     byId("play").addEventListener("click", () => this.play(!this.playing));
     byId("back").addEventListener("click", () => this.stepCycles(-1));
     byId("on").addEventListener("click", () => this.stepCycles(1));
+    for (const what of ["miss", "difference", "host"] as const) byId(`next-${what}`).addEventListener("click", () => void this.find(what));
+    byId("save-picture").addEventListener("click", () => this.savePicture());
     const slider = byId<HTMLInputElement>("slider");
     slider.addEventListener("input", () => this.seek(this.recording.timeOf(Number(slider.value))));
     byId("theme").addEventListener("click", () => {
@@ -318,10 +342,10 @@ class Page {
       this.seek(this.recording.timeOf(first + Math.round(part * (cycles - 1))));
     };
     this.plots = [
-      new Plot("Deficit", 3, seek),
-      new Plot("Cooperative load (dashed: target)", 2, seek),
-      new Plot("Price", 2, seek),
-      new Plot("Contributors", 1, seek),
+      new Plot("Deficit (share of relevant objects)", 3, false, seek),
+      new Plot("Cooperative load (share of capacity; dashed: target)", 2, false, seek),
+      new Plot("Price (per ms of airtime)", 2, false, seek),
+      new Plot("Contributors per host", 1, true, seek),
     ];
     byId("curves").append(element("h2", "Curves", { id: "curves-title" }), ...this.plots.map((plot) => plot.figure));
   }
@@ -352,6 +376,7 @@ class Page {
       check.checked = this.layers[key];
       check.addEventListener("change", () => {
         this.layers[key] = check.checked;
+        this.addressAt = 0;
         this.dirty = true;
       });
       label.append(check, ` ${name}`);
@@ -394,6 +419,10 @@ class Page {
     else if (event.key === "r") this.toggle("risk");
     else if (event.key === "t") this.toggle("tiles");
     else if (event.key === "x") this.toggle("misses");
+    else if (event.key === "j") void this.find("miss");
+    else if (event.key === "d") void this.find("difference");
+    else if (event.key === "h") void this.find("host");
+    else if (event.key === "s") this.savePicture();
     else if (event.key === "c") {
       const count = this.recording.manifest.arms.length;
       const arm = this.panes[0]!.arm;
@@ -479,6 +508,8 @@ class Page {
         hovered: this.hovered,
         explanation,
         pointed: this.pointed,
+        missed: this.miss,
+        witnesses: pane === this.pane ? this.witnesses : [],
         layers: this.layers,
       };
       if (pane.view.draw(scene, this.colours)) this.dirty = true;
@@ -516,7 +547,7 @@ class Page {
     if (pane.told === key) return;
     pane.told = key;
     if (!curve) {
-      pane.counter.replaceChildren(element("strong", m.arms[pane.arm]!.name), element("span", "…"));
+      pane.counter.replaceChildren(this.named(pane), element("span", "…"));
       return;
     }
     const at = cycle - m.first_cycle;
@@ -529,7 +560,17 @@ class Page {
     const share = relevant > 0 ? ` (${((100 * missed) / relevant).toFixed(1)} %)` : "";
     const total = element("span", `${missed} of ${relevant} missed${share}`, { class: "missed total" });
     const now = element("span", `now ${curve.missed[at] ?? 0} of ${curve.relevant[at] ?? 0}; `);
-    pane.counter.replaceChildren(element("strong", m.arms[pane.arm]!.name), now, total);
+    pane.counter.replaceChildren(this.named(pane), now, total);
+  }
+
+  /** An arm's name with the line that its curves have. */
+  private named(pane: Pane): HTMLElement {
+    const arm = this.recording.manifest.arms[pane.arm]!;
+    const name = element("strong");
+    const swatch = element("span", "", { class: this.panes.indexOf(pane) === 1 ? "swatch second" : "swatch" });
+    swatch.style.borderTopColor = this.colours.arm(arm.paint);
+    name.append(swatch, arm.name);
+    return name;
   }
 
   private drawPanel(cycle: number, before: Step | undefined): void {
@@ -541,7 +582,13 @@ class Page {
       this.panelOf = "none";
       why.replaceChildren(
         element("h2", "Why"),
-        element("p", "Click a host (◆) to see its last decision, or any vehicle to see what it knows and misses. N goes from host to host."),
+        element(
+          "p",
+          r.manifest.arms[pane.arm]!.hosted
+            ? "Click a host (◆) to see its last decision, or any vehicle to see what it knows and misses. N goes from host to host."
+            : "Senders decide for themselves in this arm: there are no hosts. Click any vehicle to see what it knows and misses.",
+        ),
+        element("p", "“Next miss” goes to the next object that somebody misses, and shows who could have told."),
       );
       return;
     }
@@ -549,7 +596,7 @@ class Page {
     const pairs = r.pairs(cycle);
     const decided = r.lastDecision(pane.arm, cycle, this.selected);
     const explanation = decided === undefined ? null : r.explanation(pane.arm, decided, this.selected, this.playing);
-    const key = [pane.arm, this.selected, cycle, decided, explanation?.cycle, arm !== undefined, pairs !== undefined].join("/");
+    const key = [pane.arm, this.selected, cycle, decided, explanation?.cycle, arm !== undefined, pairs !== undefined, this.miss].join("/");
     if (key === this.panelOf) return;
     // While playing, a table that changes five times a second cannot be read: once is enough.
     const same = this.panelOf.startsWith(`${pane.arm}/${this.selected}/`);
@@ -560,6 +607,7 @@ class Page {
     const focus = document.activeElement?.closest("tr")?.getAttribute("data-agent");
     const scroll = why.querySelector(".decision .table")?.scrollTop ?? 0;
     const parts: HTMLElement[] = [];
+    if (this.miss !== null && pairs && arm) parts.push(this.who(pane, cycle, this.selected, this.miss));
     if (explanation) {
       const asked: Asked = {
         recording: r.number,
@@ -579,7 +627,7 @@ class Page {
     const at = before ? before.ids.indexOf(this.selected) : -1;
     const speed = before && at >= 0 ? before.speed[at]! : null;
     const role = pane.view.roleOf(this.selected);
-    parts.push(vehiclePanel(this.selected, role, speed, r.manifest, arm, pairs, (id) => this.select(id)));
+    parts.push(vehiclePanel(this.selected, role, speed, r.manifest, arm, pairs, (id) => this.select(id), (object) => this.select(this.selected, object)));
     if (r.manifest.arms.length > 1 && this.panes.length > 1) {
       parts.unshift(element("p", `Arm ${r.manifest.arms[pane.arm]!.name} (click in the other map for its side)`));
     }
@@ -587,6 +635,23 @@ class Page {
     const table = why.querySelector(".decision .table");
     if (table) table.scrollTop = scroll;
     if (focus) why.querySelector<HTMLElement>(`tr[data-agent="${focus}"] button`)?.focus({ preventScroll: true });
+  }
+
+  /** Who could have told a vehicle of what it misses. */
+  private who(pane: Pane, cycle: number, vehicle: number, object: number): HTMLElement {
+    const question = {
+      recording: this.recording,
+      arm: pane.arm,
+      cycle,
+      vehicle,
+      object,
+      choose: (id: number) => this.select(id),
+      close: () => this.select(vehicle),
+    };
+    return whoPanel(question, (ids) => {
+      this.witnesses = ids;
+      this.dirty = true;
+    });
   }
 
   private drawPlots(cycle: number): void {
@@ -607,16 +672,16 @@ class Page {
     if (key !== this.plotsOf) {
       this.plotsOf = key;
       byId("curves-title").textContent = isTile ? `Curves of tile ${tile.tx}, ${tile.ty}` : "Curves of the whole region";
-      const c = this.colours;
+      const span = [r.timeOf(m.first_cycle), r.timeOf(m.first_cycle + Math.max(0, m.cycles - 1))] as const;
       const line = (values: (i: number) => ArrayLike<number>): Line[] =>
         this.panes.map((pane, i) => {
-          const base = { name: m.arms[pane.arm]!.name, values: values(i), colour: i === 0 ? c.armA : c.armB };
+          const base = { name: m.arms[pane.arm]!.name, values: values(i), colour: this.colours.arm(m.arms[pane.arm]!.paint) };
           return i === 0 ? base : { ...base, dash: [5, 3] };
         });
-      this.plots[0]!.set(line((i) => smooth(held[i]!.missed, held[i]!.relevant, 2)), null);
-      this.plots[1]!.set(line((i) => held[i]!.load), m.target);
-      this.plots[2]!.set(line((i) => held[i]!.price), null);
-      this.plots[3]!.set(line((i) => held[i]!.contributors), null);
+      this.plots[0]!.set(line((i) => smooth(held[i]!.missed, held[i]!.relevant, 2)), null, span);
+      this.plots[1]!.set(line((i) => held[i]!.load), m.target, span);
+      this.plots[2]!.set(line((i) => held[i]!.price), null, span);
+      this.plots[3]!.set(line((i) => held[i]!.contributors), null, span);
     }
     const part = m.cycles > 1 ? (cycle - m.first_cycle) / (m.cycles - 1) : 0;
     for (const plot of this.plots) plot.draw(part, this.colours);
@@ -640,7 +705,7 @@ class Page {
       lines.push({
         name: this.recording.manifest.arms[pane.arm]!.name,
         values: smooth(curve.missed, curve.relevant, 2),
-        colour: i === 0 ? this.colours.armA : this.colours.armB,
+        colour: this.colours.arm(this.recording.manifest.arms[pane.arm]!.paint),
         ...(i === 0 ? {} : { dash: [5, 3] }),
       });
     }
@@ -663,6 +728,22 @@ class Page {
     });
   }
 
+  /** Hosts of the present cycle, wherever they are; null while it is on its way. */
+  tileHosts(pane = 0): number[] | null {
+    const arm = this.recording.arm(this.panes[pane]!.arm, this.recording.cycleAt(this.time));
+    return arm ? arm.tiles.flatMap((tile) => (tile.host === null ? [] : [tile.host])) : null;
+  }
+
+  /** Marks of needed objects as drawn in a pane, and how many objects matter to the decision that it shows. */
+  marks(pane = 0): { drawn: { id: number; need: number; half: number }[]; needed: number; cycle: number | null } {
+    const p = this.panes[pane]!;
+    const cycle = this.recording.cycleAt(this.time);
+    const decided = this.selected === null ? undefined : this.recording.lastDecision(p.arm, cycle, this.selected);
+    const e = decided === undefined ? null : this.recording.explanation(p.arm, decided, this.selected!);
+    const all = e?.by === "demand" ? needed(e) : [];
+    return { drawn: p.view.needs.map(({ id, need, half }) => ({ id, need, half })), needed: all.length, cycle: p.view.needsOf };
+  }
+
   now(): { time: number; cycle: number; playing: boolean; selected: number | null; eye: Eye; arms: number[] } {
     return {
       time: this.time,
@@ -673,105 +754,6 @@ class Page {
       arms: this.panes.map((pane) => pane.arm),
     };
   }
-}
-
-/** What each mark means, drawn as the map draws it. */
-function legend(c: Colours): HTMLElement {
-  const list = element("ul", "", { class: "legend" });
-  const texts = ["no radio", "listener", "candidate", "contributor", "host"];
-  for (let role = Role.Unequipped; role <= Role.Host; role++) {
-    const item = element("li");
-    const canvas = element("canvas", "", { "aria-hidden": "true" });
-    [canvas.width, canvas.height] = [52, 40];
-    const pen = canvas.getContext("2d")!;
-    pen.translate(26, 20);
-    pen.lineWidth = 3;
-    pen.fillStyle = pen.strokeStyle = c.roles[role]!;
-    pen.beginPath();
-    pen.moveTo(-18, -7);
-    pen.lineTo(12, -7);
-    pen.lineTo(18, 0);
-    pen.lineTo(12, 7);
-    pen.lineTo(-18, 7);
-    pen.closePath();
-    if (role === Role.Unequipped) pen.stroke();
-    else pen.fill();
-    pen.beginPath();
-    if (role === Role.Candidate) pen.arc(0, 0, 14, 0, 2 * Math.PI);
-    if (role === Role.Contributor) [[0, -17], [15, 12], [-15, 12]].forEach(([x, y]) => pen.lineTo(x!, y!));
-    if (role === Role.Host) [[0, -18], [18, 0], [0, 18], [-18, 0]].forEach(([x, y]) => pen.lineTo(x!, y!));
-    if (role === Role.Candidate) pen.stroke();
-    else if (role > Role.Candidate) {
-      pen.closePath();
-      pen.strokeStyle = c.ground;
-      pen.fill();
-      pen.stroke();
-    }
-    item.append(canvas, ` ${texts[role]!}`);
-    list.append(item);
-  }
-  list.append(element("li", "✗ over a vehicle: it misses something that matters"));
-  return list;
-}
-
-function fillHelp(): void {
-  const help = byId<HTMLDialogElement>("help");
-  const rows: [string, string][] = [
-    ["Space", "play, pause"],
-    ["← →", "one cycle back, on (with Shift: five; on a focused map: move it)"],
-    ["Home End", "first and last moment"],
-    ["[ ]", "slower, faster"],
-    ["+ − 0", "zoom, everything"],
-    ["N P", "next host, host before"],
-    ["F", "follow the selected vehicle"],
-    ["C", "compare with the next arm, or not"],
-    ["M R T X", "coverage, risk, tiles, misses"],
-    ["Esc", "select nothing"],
-  ];
-  help.append(element("h2", "Keys"));
-  const table = element("table");
-  for (const [keys, text] of rows) {
-    const line = element("tr");
-    const cell = element("td");
-    for (const key of keys.split(" ")) cell.append(element("kbd", key), " ");
-    line.append(cell, element("td", text));
-    table.append(line);
-  }
-  const close = element("button", "Close", { type: "button" });
-  close.addEventListener("click", () => help.close());
-  help.append(table, close);
-}
-
-function say(text: string): void {
-  byId("status").textContent = text;
-}
-
-function fail(text: string): void {
-  const box = byId("failure");
-  box.textContent = text;
-  box.hidden = false;
-}
-
-function setTheme(theme: "light" | "dark", keep: boolean): void {
-  document.documentElement.dataset["theme"] = theme;
-  if (!keep) return;
-  try {
-    localStorage.setItem("covey-theme", theme);
-  } catch {
-    // Not kept where the browser forbids it: nothing else depends on it.
-  }
-}
-
-function firstTheme(): void {
-  let kept: string | null = null;
-  try {
-    kept = localStorage.getItem("covey-theme");
-  } catch {
-    // As above.
-  }
-  const wants = matchMedia("(prefers-color-scheme: dark)");
-  setTheme(kept === "dark" || (kept !== "light" && wants.matches) ? "dark" : "light", false);
-  if (!kept) wants.addEventListener("change", () => setTheme(wants.matches ? "dark" : "light", false));
 }
 
 declare global {

@@ -2,7 +2,7 @@
 
 import type { Colours } from "./colours";
 import { Role, type ArmCycle, type DemandExplanation, type Explanation, type Manifest, type Pairs, type PickKind, type Step, type World } from "./data";
-import { told } from "./demand";
+import { needed, told } from "./demand";
 
 /** Where the eye is; shared by both maps. */
 export interface Eye {
@@ -41,7 +41,19 @@ export interface Scene {
   explanation: Explanation | null | undefined;
   /** The row of the explanation that is pointed at. */
   pointed: Pointed | null;
+  /** The missed object that is asked about, and who had seen it. */
+  missed: number | null;
+  witnesses: number[];
   layers: Layers;
+}
+
+/** A mark of an object that somebody needs, as it was drawn; canvas pixels. */
+export interface Mark {
+  id: number;
+  need: number;
+  x: number;
+  y: number;
+  half: number;
 }
 
 const MARGIN = 0.5;
@@ -106,6 +118,10 @@ export class MapView {
   private readonly drawnIds: number[] = [];
   private readonly drawnX: number[] = [];
   private readonly drawnY: number[] = [];
+  /** What somebody needs, as drawn last. */
+  readonly needs: Mark[] = [];
+  /** The cycle of the choice that they are of. */
+  needsOf: number | null = null;
   private readonly cos: number;
   private readonly sin: number;
 
@@ -341,7 +357,13 @@ export class MapView {
         const [gx, gy] = [(tile.tx + 0.02) * side, (tile.ty + 0.97) * side];
         const x = ox + (x0 + gx * this.cos - gy * this.sin) * scale;
         const y = oy - (y0 + gx * this.sin + gy * this.cos) * scale;
-        if (side * scale > 130 * this.ratio) pen.fillText(`tile ${tile.tx}, ${tile.ty}: ${tile.missed} missed of ${tile.relevant}`, x, y);
+        const text = `tile ${tile.tx}, ${tile.ty}: ${tile.missed} missed of ${tile.relevant}`;
+        const wide = pen.measureText(text).width;
+        const [room, edge] = [side * scale, 6 * this.ratio];
+        if (room < wide + 2 * edge) continue;
+        // A tile whose corner is off the screen has its text at the screen's edge, below the counter, as long as it lies in the tile.
+        const [sx, sy] = [Math.max(x, edge), Math.max(y, 64 * this.ratio)];
+        if (sx + wide < x + room && sy < y + room && sx + wide < this.width) pen.fillText(text, sx, sy);
       }
     }
   }
@@ -475,7 +497,7 @@ export class MapView {
     }
   }
 
-  /** A bar over each vehicle that misses something. */
+  /** A cross over each vehicle that misses something, with a halo: it is told by its shape, not by its colour. */
   private drawMisses(c: Colours, line: number): void {
     const pen = this.pen;
     const reach = Math.max(6 * this.ratio, Math.min(12 * this.ratio, 2 * this.eye.scale * this.ratio));
@@ -488,8 +510,11 @@ export class MapView {
       path.moveTo(x + reach * 0.6, y - reach * 0.6);
       path.lineTo(x - reach * 0.6, y + reach * 0.2);
     }
+    pen.strokeStyle = c.halo;
+    pen.lineWidth = 5 * line;
+    pen.stroke(path);
     pen.strokeStyle = c.miss;
-    pen.lineWidth = 2 * line;
+    pen.lineWidth = 2.2 * line;
     pen.stroke(path);
   }
 
@@ -522,7 +547,10 @@ export class MapView {
       pen.stroke();
       pen.globalAlpha = 1;
     }
+    this.needs.length = 0;
+    this.needsOf = null;
     if (scene.explanation?.by === "demand") this.drawNeeds(scene.explanation, scene.pointed, c, to);
+    if (scene.witnesses.length > 0) this.drawWitnesses(scene, c, to);
     if (selected !== null && arm && pairs) {
       const from = to(selected);
       if (from) {
@@ -553,18 +581,54 @@ export class MapView {
       pen.stroke();
     }
   }
-  /** Objects that somebody near the host lacks; for a pick, who tells what to whom. */
-  private drawNeeds(e: DemandExplanation, pointed: Pointed | null, c: Colours, to: (id: number) => [number, number] | null): void {
+  /** A place in the grid's plane on the canvas. */
+  private onCanvas(gx: number, gy: number): [number, number] {
+    const scale = this.eye.scale * this.ratio;
+    const { origin_x_m: x0, origin_y_m: y0 } = this.manifest.grid;
+    const x = x0 + gx * this.cos - gy * this.sin;
+    const y = y0 + gx * this.sin + gy * this.cos;
+    return [this.width / 2 + (x - this.eye.x) * scale, this.height / 2 - (y - this.eye.y) * scale];
+  }
+
+  /** Lines from those who had seen what is asked about to it. */
+  private drawWitnesses(scene: Scene, c: Colours, to: (id: number) => [number, number] | null): void {
+    const end = scene.missed === null ? null : to(scene.missed);
+    if (!end) return;
     const pen = this.pen;
-    const half = Math.max(4.5 * this.ratio, 3.2 * this.eye.scale * this.ratio);
-    pen.strokeStyle = c.risk;
-    pen.lineWidth = 1.2 * this.ratio;
+    pen.strokeStyle = c.seen;
+    pen.lineWidth = 2 * this.ratio;
     pen.beginPath();
-    for (const object of e.snapshot.objects) {
-      const at = to(object.id);
-      if (at) pen.rect(at[0] - half, at[1] - half, 2 * half, 2 * half);
+    for (const id of scene.witnesses) {
+      const from = to(id);
+      if (!from) continue;
+      pen.moveTo(from[0], from[1]);
+      pen.lineTo(end[0], end[1]);
     }
     pen.stroke();
+  }
+
+  /** Objects that matter to somebody near the host, larger for a greater need; for a pick, who tells what to whom. */
+  private drawNeeds(e: DemandExplanation, pointed: Pointed | null, c: Colours, vehicle: (id: number) => [number, number] | null): void {
+    const pen = this.pen;
+    const tracks = new Map((e.tracks ?? []).map((track) => [track.id, track] as const));
+    // Objects without a radio are tracks of the host: they stand where it believes them to be.
+    const to = (id: number): [number, number] | null => {
+      const track = tracks.get(id);
+      return vehicle(id) ?? (track ? this.onCanvas(track.x, track.y) : null);
+    };
+    pen.strokeStyle = c.risk;
+    pen.lineWidth = 1.6 * this.ratio;
+    pen.beginPath();
+    for (const { id, need } of needed(e)) {
+      const at = to(id);
+      if (!at) continue;
+      const half = this.ratio * (4 + 5 * Math.sqrt(Math.min(need, 6)));
+      this.needs.push({ id, need, x: at[0], y: at[1], half });
+      pen.rect(at[0] - half, at[1] - half, 2 * half, 2 * half);
+    }
+    pen.stroke();
+    this.needsOf = e.cycle;
+    this.drawTracks(e, c, vehicle);
     if (!pointed || pointed.kind === "agent") return;
     const objects = new Set(told(e, pointed));
     const speaker = pointed.kind === "report" ? pointed.id : pointed.kind === "repeat" ? e.decision.host : null;
@@ -592,6 +656,29 @@ export class MapView {
       pen.lineTo(b[0], b[1]);
     }
     pen.stroke();
+    pen.setLineDash([]);
+  }
+
+  /** Bodies that the host believes in and that are no vehicles of the list, where they matter. */
+  private drawTracks(e: DemandExplanation, c: Colours, vehicle: (id: number) => [number, number] | null): void {
+    const pen = this.pen;
+    const scale = this.eye.scale * this.ratio;
+    const matter = new Set(needed(e).map((o) => o.id));
+    const azimuth = Math.atan2(this.sin, this.cos);
+    pen.strokeStyle = c.risk;
+    pen.lineWidth = 1.2 * this.ratio;
+    pen.setLineDash([3 * this.ratio, 2 * this.ratio]);
+    for (const track of e.tracks ?? []) {
+      if (!matter.has(track.id) || vehicle(track.id)) continue;
+      const [x, y] = this.onCanvas(track.x, track.y);
+      const turn = track.heading + azimuth;
+      const [l, w] = [Math.max(track.length * scale, 4 * this.ratio) / 2, Math.max(track.width * scale, 3 * this.ratio) / 2];
+      pen.save();
+      pen.translate(x, y);
+      pen.rotate(-turn);
+      pen.strokeRect(-l, -w, 2 * l, 2 * w);
+      pen.restore();
+    }
     pen.setLineDash([]);
   }
 }

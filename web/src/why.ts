@@ -55,6 +55,15 @@ function bound(e: ScoreExplanation): string {
   }
 }
 
+/** What bound a decision, for those who do not know the rule. */
+const PLAIN: Record<string, string> = {
+  value: "nobody is left whose view is worth its airtime",
+  price: "somebody could still help, but airtime is too dear right now",
+  allowance: "somebody could still help, but the host has spent its share of the channel",
+  cycle: "somebody could still help, but the cycle is full",
+  quota: "somebody else is worth a place and comes in the next cycle: only so many may change at once",
+};
+
 export interface Asked {
   recording: number;
   arm: number;
@@ -96,6 +105,7 @@ export function decisionPanel(e: ScoreExplanation, timeS: number, asked: Asked):
     verdict.append(element("p", "This arm does not decide by score. The scores below are what the letter's rule would have said."));
   }
   panel.append(verdict);
+  if (asked.scored) panel.append(element("p", `In plain words: ${PLAIN[d.binding] ?? "everybody who could help is asked already"}.`, { class: "plain" }));
   const link = element("a", "Save this snapshot for covey decide", {
     href: `/api/${asked.recording}/snapshot/${asked.arm}/${e.cycle}/${d.host}`,
     download: `snapshot-arm${asked.arm}-cycle${e.cycle}-host${d.host}.json`,
@@ -165,6 +175,7 @@ export function vehiclePanel(
   arm: ArmCycle | undefined,
   pairs: Pairs | undefined,
   choose: (id: number) => void,
+  ask: (object: number) => void,
 ): HTMLElement {
   const panel = element("div", "", { class: "vehicle" });
   const body = manifest.vehicles.find((v) => v.id === id);
@@ -215,7 +226,13 @@ export function vehiclePanel(
     name.append(button);
     line.append(name);
     for (const cell of row.cells) line.append(element("td", cell));
-    line.append(element("td", row.missed ? "✗ missed" : "✓"));
+    const end = element("td", row.missed ? "" : "✓");
+    if (row.missed) {
+      const who = element("button", "✗ missed: who?", { type: "button", title: `Who could have told of ${row.object}?`, "data-miss": String(row.object) });
+      who.addEventListener("click", () => ask(row.object));
+      end.append(who);
+    }
+    line.append(end);
     tbody.append(line);
     if (row.why) {
       const reason = element("tr", "", { class: "reason" });

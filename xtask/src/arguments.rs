@@ -11,6 +11,8 @@ The project's own tasks.
 Usage: cargo xtask test [--keep-going] [STEP]...
        cargo xtask setup
        cargo xtask corridor
+       cargo xtask demonstration
+       cargo xtask playground
        cargo xtask results [OUT]
        cargo xtask mutants [OPTION]... [FILE]...
        cargo xtask audit [DATABASE]
@@ -20,6 +22,8 @@ Usage: cargo xtask test [--keep-going] [STEP]...
   test       set up what the tests need and run every check, or only the steps named
   setup      only install what the tests need that cargo does not bring
   corridor   make the bundled maps (scenarios/) anew from their facts; needs `cargo xtask setup`
+  demonstration  record the bundled demonstration (examples/blind-junction) anew
+  playground  build the simulator of the playground (crates/viewer/playground) as WebAssembly
   results    make results/, docs/figures and the generated tables of docs/results.md and README.md from the finished
              folders in OUT (default: out); says which are missing and what makes them
   mutants    put mistakes into the source and see whether tests notice
@@ -59,6 +63,10 @@ pub(crate) enum Task {
     List,
     /// Make the bundled maps anew.
     Corridor(Vec<String>),
+    /// Build the playground's simulator.
+    Playground,
+    /// Record the bundled demonstration anew.
+    Demonstration,
     /// Make results from finished outputs, in this folder.
     Results(String),
     /// Put mistakes into the source.
@@ -98,6 +106,10 @@ pub(crate) fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Task,
         None | Some("help" | "--help" | "-h") => Ok(Task::Help(HELP)),
         Some("corridor") if asks_for("--help", "-h") => Ok(Task::Help(HELP)),
         Some("corridor") => Ok(Task::Corridor(rest)),
+        Some("playground") if rest.is_empty() => Ok(Task::Playground),
+        Some("playground") => Ok(Task::Help(HELP)),
+        Some("demonstration") if rest.is_empty() => Ok(Task::Demonstration),
+        Some("demonstration") => Ok(Task::Help(HELP)),
         Some("results") if asks_for("--help", "-h") => Ok(Task::Help(HELP)),
         Some("results") => match rest.as_slice() {
             [] => Ok(Task::Results("out".to_owned())),

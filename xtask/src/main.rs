@@ -15,6 +15,7 @@ mod bench;
 mod browser;
 mod component;
 mod corridor;
+mod demonstration;
 mod example;
 mod fuzz;
 mod licences;
@@ -22,6 +23,7 @@ mod metadata;
 mod modules;
 mod mutants;
 mod no_std;
+mod playground;
 mod process;
 mod report;
 mod setup;
@@ -64,7 +66,15 @@ fn main() -> ExitCode {
                 ExitCode::FAILURE
             }
         },
+        Ok(Task::Demonstration) => match demonstration::run(&root()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("error: {error}");
+                ExitCode::FAILURE
+            }
+        },
         Ok(Task::Results(out)) => results(&root(), &out),
+        Ok(Task::Playground) => run_alone(playground::run),
         Ok(Task::Mutants(choice)) => run_alone(|root, report| mutants::run(root, &choice, report)),
         Ok(Task::Audit(database)) => {
             run_alone(|root, report| audit::run(root, database.as_deref(), report))

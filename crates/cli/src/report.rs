@@ -106,6 +106,9 @@ fn write_report(input: &Input, folder: &Path, arms: &Arms) -> Result<(), Failure
     for (name, svg) in &report.figures {
         files::write(&figures.join(name), svg.as_bytes()).map_err(file_failure)?;
     }
+    for (name, pdf) in &report.pdfs {
+        files::write(&figures.join(name), pdf).map_err(file_failure)?;
+    }
     let path = folder.join(REPORT_FILE);
     files::write(&path, report.html.as_bytes()).map_err(file_failure)?;
     if let (Some(mut note), Ok(hash)) = (Note::read(folder), hash_file(&path)) {

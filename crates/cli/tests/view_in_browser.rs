@@ -51,6 +51,27 @@ fn top() -> PathBuf {
 }
 
 #[test]
+fn marks_are_true_and_a_miss_is_explained() {
+    let junction = View::of(&top().join("examples/blind-junction"));
+    let pictures = Path::new(env!("CARGO_TARGET_TMPDIR")).join("view-answers");
+    let output = Command::new("node")
+        .arg(top().join("web/e2e/answers.mjs"))
+        .arg(top().join(".npm"))
+        .arg(&junction.url)
+        .arg(env!("CARGO_BIN_EXE_covey"))
+        .arg(&pictures)
+        .output()
+        .expect("node runs; `cargo xtask test setup` says what is missing");
+    assert!(
+        output.status.success(),
+        "{}\n{}\n(pictures: {})",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+        pictures.display()
+    );
+}
+
+#[test]
 fn a_person_watches_a_run_and_asks_why() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("view");
     let _ = std::fs::remove_dir_all(&folder);

@@ -98,6 +98,67 @@ fn deciding_again_on_a_recorded_snapshot_gives_the_recorded_changes() {
 }
 
 #[test]
+fn silent_objects_that_matter_have_the_place_where_they_are() {
+    let scenario = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../scenarios/toy/blind-junction/scenario.toml");
+    let mut scenario = Scenario::read(&scenario).unwrap();
+    scenario.penetration = 0.5;
+    let prepared = Prepared::new(&scenario).unwrap();
+    let arms: Vec<Arm> = vec!["demand@0.2".parse().unwrap()];
+    let file = folder("tracks").join("run.covey");
+    let headers = arms.iter().map(Arm::header).collect();
+    let mut recorder = Recorder::create(&file, &prepared, headers, 1003, 6.0)
+        .unwrap()
+        .of_revision("here");
+    let mut traffic = Builtin::new(&prepared.map.network, &scenario.traffic, 1003).unwrap();
+    let options = RunOptions {
+        warmup_s: 6.0,
+        measure_s: 6.0,
+        threads: 1,
+    };
+    simulate(
+        &prepared,
+        &mut traffic,
+        &arms,
+        1003,
+        &options,
+        &mut recorder,
+    )
+    .unwrap();
+    recorder.finish().unwrap();
+    let mut reader = Reader::open(&file).unwrap();
+    let header = reader.manifest().header.clone();
+    assert_eq!(header.revision, "here");
+    assert_eq!(header.readings["penetration"], 0.5);
+    assert_eq!(header.arms[0].paint, "ink");
+    let (mut silent, mut near) = (0, 0);
+    for chunk in reader.chunks() {
+        let steps = reader.steps(chunk).unwrap();
+        for (cycle, host) in reader.deciders(0, chunk).unwrap() {
+            let decision = reader.demand(0, cycle, host).unwrap().unwrap();
+            let at = steps.iter().find(|s| s.step == cycle * 4 + 3).unwrap();
+            // The grid of this junction lies as its map, 250 m off.
+            for track in &decision.tracks {
+                let object = &decision.snapshot.problem.objects[track.object as usize];
+                let off = |v: &covey_simulator::recording::Placed| {
+                    let dx = f64::from(track.x_cm - 25_000 - v.x_cm);
+                    let dy = f64::from(track.y_cm - 25_000 - v.y_cm);
+                    dx.hypot(dy) / 100.0
+                };
+                let nearest = at.vehicles.iter().map(off).fold(f64::INFINITY, f64::min);
+                silent += u32::from(object.silent);
+                near += u32::from(object.silent && nearest < 3.0);
+                assert!(track.length_cm >= 300 && track.width_cm >= 100, "{track:?}");
+            }
+            let known = decision.tracks.len();
+            assert_eq!(known, decision.snapshot.problem.objects.len());
+        }
+    }
+    assert!(silent > 20, "{silent}");
+    assert!(near * 10 >= silent * 9, "{near} of {silent}");
+}
+
+#[test]
 fn same_inputs_same_bytes() {
     let bytes = |name| std::fs::read(made_up(name, 40, 3)).unwrap();
     assert!(bytes("same-a") == bytes("same-b"));

@@ -7,10 +7,10 @@ use covey_protocol::demand::snapshot::DemandSnapshot;
 use covey_protocol::grid::Position;
 use covey_protocol::link::LinkQuality;
 use covey_protocol::{AgentId, ObjectId};
-use covey_simulator::recording::{DemandDecision, HostDecision, OwnSight, Relevant};
+use covey_simulator::recording::{DemandDecision, HostDecision, OwnSight, Relevant, Track};
 use covey_world::VehicleState;
 
-use crate::road::{SIGHT, equipped, hash, share};
+use crate::road::{SIGHT, TILE, equipped, hash, share};
 
 /// What the host of a decision would choose by demand: the relevant pairs around it are the needs.
 pub(crate) fn demand(
@@ -94,5 +94,20 @@ pub(crate) fn demand(
         tile: decision.tile,
         snapshot: DemandSnapshot { host, problem },
         picks: chosen.picks.iter().map(|picked| picked.pick).collect(),
+        tracks: tracks(&wanted, at),
     }
+}
+
+/// Where the objects are, in the grid's plane.
+fn tracks(wanted: &[u64], at: impl Fn(u64) -> Position) -> Vec<Track> {
+    let track = |(object, &id): (u32, &u64)| Track {
+        object,
+        x_cm: (at(id).x * 100.0) as i32,
+        y_cm: ((at(id).y + TILE / 2.0) * 100.0) as i32,
+        heading: 0,
+        length_cm: 450,
+        width_cm: 180,
+        age_ms: 100,
+    };
+    (0u32..).zip(wanted).map(track).collect()
 }

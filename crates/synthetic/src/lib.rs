@@ -10,7 +10,9 @@ mod road;
 
 use std::path::Path;
 
-use covey_simulator::recording::{ArmHeader, Grid, Header, RecordingError, Summary, Writer};
+use covey_simulator::recording::{
+    ArmHeader, Grid, Header, Knowledge, RecordingError, Relevant, Seen, Summary, Writer,
+};
 use covey_world::VehicleState;
 
 use arm::MadeUp;
@@ -43,6 +45,7 @@ pub fn write(path: &Path, plan: &Plan) -> Result<Summary, RecordingError> {
                 name: name.clone(),
                 hosted: name.contains('@'),
                 scored: name.contains('@') && !name.starts_with("random"),
+                paint: String::new(),
             })
             .collect(),
         step_us: 50_000,
@@ -58,7 +61,7 @@ pub fn write(path: &Path, plan: &Plan) -> Result<Summary, RecordingError> {
         target: 0.3,
         measured_from_us: 0,
         program: format!("covey {}", env!("CARGO_PKG_VERSION")),
-        run: String::new(),
+        ..Header::default()
     };
     let mut writer = Writer::create(path, &header, &map(length))?;
     let mut arms: Vec<MadeUp> = plan.arms.iter().map(|name| MadeUp::new(name)).collect();
@@ -73,10 +76,33 @@ pub fn write(path: &Path, plan: &Plan) -> Result<Summary, RecordingError> {
             writer.relevance(&pairs)?;
             for (number, arm) in arms.iter_mut().enumerate() {
                 let (record, decisions, demands) = arm.cycle(cycle, &vehicles, &pairs, length);
+                let seen = seen(&record.knowledge, &vehicles, &pairs);
                 writer.arm_cycle(number, record, &decisions)?;
                 writer.demands(number, &demands)?;
+                writer.seen(number, &seen)?;
             }
         }
     }
     writer.finish()
+}
+
+/// Who could have told of what was missed: every other participant near the object.
+fn seen(knowledge: &[Knowledge], vehicles: &[VehicleState], pairs: &[Relevant]) -> Vec<Seen> {
+    let mut all = Vec::new();
+    for (number, (pair, known)) in (0u32..).zip(pairs.iter().zip(knowledge)) {
+        if !known.missed {
+            continue;
+        }
+        let at = vehicles[pair.object as usize].position;
+        let near = vehicles
+            .iter()
+            .filter(|v| (v.position - at).length() < 60.0);
+        let ids = near.map(|v| v.id.0);
+        let by = ids.filter(|&id| equipped(id) && id != pair.vehicle && id != pair.object);
+        all.push(Seen {
+            pair: number,
+            by: by.collect(),
+        });
+    }
+    all
 }

@@ -9,14 +9,18 @@
 //! | `/api/R/curve/ARM`, `/api/R/tiles/ARM` | JSON: an arm, and every tile of it, over time |
 //! | `/api/R/decision/ARM/CYCLE/HOST` | the snapshot that the host decided on, the decision made again from it, and what was recorded; `by` says `score` or `demand` |
 //! | `/api/R/snapshot/ARM/CYCLE/HOST` | the snapshot alone, as a file for `covey decide` |
+//! | `/api/R/again/ARM/CYCLE/HOST/WHAT/VALUE` | the same decision with another `price`, `allowance` or `budget` |
+//! | `/api/R/alone/ARM/CYCLE/HOST/ID,ID,...` | what reports of these candidates would be worth by themselves, where hosts choose by demand |
+//! | `/api/R/seen/ARM/CHUNK` | JSON: who could have told of what was missed, `{"CYCLE": {"PAIR": [ID, ...]}}` |
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use covey_simulator::recording::{
-    DemandDecision, HostDecision, Kind, Pick, Reader, RecordingError, files_in,
+    CycleSeen, DemandDecision, DemandSnapshot, HostDecision, Kind, Pick, Reader, RecordingError,
+    Selection, Snapshot, Track, files_in,
 };
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::assets;
 use crate::http::Answer;
@@ -165,27 +169,97 @@ fn answer(reader: &mut Reader, parts: &[&str]) -> Result<Option<Answer>, Recordi
             }
             None => Ok(None),
         },
-        [what @ ("decision" | "snapshot"), arm, cycle, host] => {
+        ["seen", arm, chunk] => match (arm_of(arm), n(chunk)) {
+            (Some(arm), Some(chunk)) => Ok(Some(seen(&reader.seen(arm, chunk)?))),
+            _ => Ok(None),
+        },
+        [what, arm, cycle, host, ref rest @ ..] => {
             let (Some(arm), Some(cycle), Ok(host)) = (arm_of(arm), n(cycle), host.parse()) else {
                 return Ok(None);
             };
-            decision(reader, what == "snapshot", arm, cycle, host)
+            let place = Place { arm, cycle, host };
+            match (what, rest) {
+                ("decision", []) => decision(reader, &place, None, false),
+                ("snapshot", []) => decision(reader, &place, None, true),
+                ("again", [what, value]) => match Change::new(what, value) {
+                    Ok(change) => decision(reader, &place, Some(change), false),
+                    Err(text) => Ok(Some(Answer::text(422, &text))),
+                },
+                ("alone", [ids]) => alone(reader, &place, ids),
+                _ => Ok(None),
+            }
         }
         _ => Ok(None),
     }
 }
 
-fn decision(
-    reader: &mut Reader,
-    snapshot_only: bool,
+/// A host's decision of a cycle.
+struct Place {
     arm: u16,
     cycle: u32,
     host: u64,
+}
+
+/// What is to be otherwise when a host decides again.
+#[derive(Clone, Copy)]
+enum Change {
+    Price(f64),
+    Allowance(f64),
+    Budget(f64),
+}
+
+impl Change {
+    fn new(what: &str, value: &str) -> Result<Self, String> {
+        let found = value.parse().ok().filter(|x: &f64| (0.0..=1e9).contains(x));
+        let number = found.ok_or_else(|| format!("{what}: found `{value}`, expected 0 to 1e9"))?;
+        match what {
+            "price" => Ok(Self::Price(number)),
+            "allowance" => Ok(Self::Allowance(number)),
+            "budget" => Ok(Self::Budget(number)),
+            _ => Err(format!(
+                "found `{what}`, expected `price`, `allowance` or `budget`"
+            )),
+        }
+    }
+
+    /// None where hosts of this kind have no such number.
+    fn of_score(self, snapshot: &mut Snapshot) -> Option<()> {
+        match self {
+            Self::Price(price) => snapshot.price = price,
+            Self::Allowance(allowance) => snapshot.rules.allowance = allowance,
+            Self::Budget(_) => return None,
+        }
+        Some(())
+    }
+
+    /// None where hosts of this kind have no such number.
+    fn of_demand(self, snapshot: &mut DemandSnapshot) -> Option<()> {
+        match self {
+            Self::Budget(bytes) => snapshot.problem.budget_bytes = bytes,
+            Self::Price(_) | Self::Allowance(_) => return None,
+        }
+        Some(())
+    }
+}
+
+fn decision(
+    reader: &mut Reader,
+    place: &Place,
+    change: Option<Change>,
+    snapshot_only: bool,
 ) -> Result<Option<Answer>, RecordingError> {
-    let explained = if let Some(recorded) = reader.decision(arm, cycle, host)? {
-        by_score(cycle, &recorded)
-    } else if let Some(recorded) = reader.demand(arm, cycle, host)? {
-        by_demand(cycle, &recorded)
+    let &Place { arm, cycle, host } = place;
+    let no_such = "hosts of this arm have no such number";
+    let explained = if let Some(mut recorded) = reader.decision(arm, cycle, host)? {
+        match change.map_or(Some(()), |change| change.of_score(&mut recorded.snapshot)) {
+            Some(()) => by_score(cycle, &recorded),
+            None => return Ok(Some(Answer::text(422, no_such))),
+        }
+    } else if let Some(mut recorded) = reader.demand(arm, cycle, host)? {
+        match change.map_or(Some(()), |change| change.of_demand(&mut recorded.snapshot)) {
+            Some(()) => by_demand(cycle, &recorded),
+            None => return Ok(Some(Answer::text(422, no_such))),
+        }
     } else {
         let text = "that host decided nothing in that cycle";
         return Ok(Some(Answer::text(404, text)));
@@ -202,6 +276,50 @@ fn decision(
             &format!("{what} is not a finite number: the recorded snapshot makes no sense"),
         ),
     }))
+}
+
+/// Candidates that are looked at by themselves in one request.
+const MOST_ALONE: usize = 32;
+
+/// What the report of each of some candidates would be worth if nobody else reported and nothing were repeated.
+fn alone(reader: &mut Reader, place: &Place, ids: &str) -> Result<Option<Answer>, RecordingError> {
+    let Some(recorded) = reader.demand(place.arm, place.cycle, place.host)? else {
+        return Ok(None);
+    };
+    let ids: Vec<u64> = ids.split(',').filter_map(|id| id.parse().ok()).collect();
+    let mut problem = recorded.snapshot.problem;
+    let candidates = std::mem::take(&mut problem.candidates);
+    problem.budget_bytes = f64::MAX;
+    problem.least_gain = 0.0;
+    for object in &mut problem.objects {
+        object.repeat_bytes = None;
+    }
+    let mut rows = Vec::new();
+    for candidate in candidates {
+        if rows.len() < MOST_ALONE && ids.contains(&candidate.id.0) {
+            let id = candidate.id.0;
+            problem.candidates = vec![candidate];
+            let chosen = Selection::choose(&problem);
+            let own = chosen.picks.iter().find(|p| p.pick == Pick::Report(0));
+            let [gain, bytes] = own.map_or([0.0; 2], |own| [own.gain, own.bytes]);
+            rows.push(json!({"id": id, "gain": gain, "bytes": bytes}));
+        }
+    }
+    Ok(Some(Answer::json(json!(rows).to_string())))
+}
+
+fn seen(cycles: &[CycleSeen]) -> Answer {
+    let pairs = |cycle: &CycleSeen| -> Map<String, Value> {
+        let missed = cycle.missed.iter();
+        missed
+            .map(|one| (one.pair.to_string(), json!(one.by)))
+            .collect()
+    };
+    let all: Map<String, Value> = cycles
+        .iter()
+        .map(|cycle| (cycle.cycle.to_string(), Value::Object(pairs(cycle))))
+        .collect();
+    Answer::json(Value::Object(all).to_string())
 }
 
 fn by_score(cycle: u32, recorded: &HostDecision) -> Result<Value, String> {
@@ -240,5 +358,29 @@ fn by_demand(cycle: u32, recorded: &DemandDecision) -> Result<Value, String> {
         "snapshot": recorded.snapshot.to_value(),
         "decision": outcome,
         "recorded": {"picks": picks.collect::<Vec<_>>()},
+        "tracks": tracks(recorded),
     }))
+}
+
+/// Where the host believed objects to be, in the grid's plane.
+fn tracks(recorded: &DemandDecision) -> Vec<Value> {
+    let metres = |cm: i32| f64::from(cm) / 100.0;
+    let tracks = recorded.tracks.iter();
+    let row = |track: &Track| {
+        let object = recorded
+            .snapshot
+            .problem
+            .objects
+            .get(track.object as usize)?;
+        Some(json!({
+            "id": object.id.0,
+            "x": metres(track.x_cm),
+            "y": metres(track.y_cm),
+            "heading": f64::from(track.heading) / 65536.0 * std::f64::consts::TAU,
+            "length": metres(track.length_cm.into()),
+            "width": metres(track.width_cm.into()),
+            "age_ms": track.age_ms,
+        }))
+    };
+    tracks.filter_map(row).collect()
 }

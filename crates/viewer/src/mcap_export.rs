@@ -1,11 +1,14 @@
 //! A recording as MCAP, for Foxglove and its kin.
 //!
-//! Topics: `/map` (roads and buildings, once), `/ARM/vehicles` (boxes coloured by role, once a cycle; both `foxglove.SceneUpdate`
-//! in frame `map`), and `/ARM/cycle` (deficit, load, price and contributors, to be plotted). All JSON.
+//! Topics: `/map` (roads and buildings, once), `/ARM/vehicles` (boxes coloured by role, once a cycle, each an entity of its own with the vehicle's
+//! number, its role and what it misses; both `foxglove.SceneUpdate` in frame `map`), and `/ARM/cycle` (deficit, load, price and contributors, to be plotted). All JSON.
 
+use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 
-use covey_simulator::recording::{Manifest, Reader, RecordingError, Role};
+use covey_simulator::recording::{
+    ArmCycle, CycleRelevance, Manifest, Reader, RecordingError, Role,
+};
 use serde_json::{Value, json};
 use thiserror::Error;
 
@@ -70,6 +73,7 @@ impl<W: Write> Export<W> {
         }
         for chunk in reader.chunks() {
             let steps = reader.steps(chunk)?;
+            let relevance = reader.relevance(chunk)?;
             for (number, channels) in channels.iter().enumerate() {
                 for cycle in reader.arm_cycles(number as u16, chunk)? {
                     // Roles are of the vehicles at the step of the decision.
@@ -81,7 +85,9 @@ impl<W: Write> Export<W> {
                         continue;
                     };
                     let time = u64::from(step.step) * u64::from(manifest.header.step_us);
-                    let scene = vehicle_scene(&manifest, step, &cycle.roles, time);
+                    let relevant = relevance.iter().find(|r| r.cycle == cycle.cycle);
+                    let misses = missed_by(relevant, &cycle);
+                    let scene = vehicle_scene(&manifest, step, &cycle.roles, &misses, time);
                     self.put(channels[0], time, &scene).map_err(io)?;
                     let relevant: u64 = cycle.tiles.iter().map(|t| t.deficit.relevant).sum();
                     let missed: u64 = cycle.tiles.iter().map(|t| t.deficit.missed).sum();
@@ -119,14 +125,36 @@ fn cycle_schema() -> Value {
 
 fn entity(id: &str, time_us: u64, primitives: Value) -> Value {
     let mut entity = json!({
-        "timestamp": {"sec": time_us / 1_000_000, "nsec": time_us % 1_000_000 * 1000},
+        "timestamp": timestamp(time_us),
         "frame_id": "map", "id": id, "lifetime": {"sec": 0, "nsec": 0}, "frame_locked": false, "metadata": [],
         "arrows": [], "cubes": [], "spheres": [], "cylinders": [], "lines": [], "triangles": [], "texts": [], "models": [],
     });
     if let (Some(entity), Value::Object(primitives)) = (entity.as_object_mut(), primitives) {
         entity.extend(primitives);
     }
-    json!({"deletions": [], "entities": [entity]})
+    entity
+}
+
+/// A message of these entities alone: whatever was there before is gone.
+fn update(time_us: u64, entities: &[Value]) -> Value {
+    let all = json!({"timestamp": timestamp(time_us), "type": 1, "id": ""});
+    json!({"deletions": [all], "entities": entities})
+}
+
+fn timestamp(time_us: u64) -> Value {
+    json!({"sec": time_us / 1_000_000, "nsec": time_us % 1_000_000 * 1000})
+}
+
+/// What each vehicle misses in a cycle.
+fn missed_by(relevant: Option<&CycleRelevance>, cycle: &ArmCycle) -> BTreeMap<u32, Vec<u32>> {
+    let mut misses: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    let pairs = relevant.map_or(&[][..], |relevant| &relevant.pairs);
+    for (pair, known) in pairs.iter().zip(&cycle.knowledge) {
+        if known.missed {
+            misses.entry(pair.vehicle).or_default().push(pair.object);
+        }
+    }
+    misses
 }
 
 fn pose(x: f64, y: f64, z: f64, heading: f64) -> Value {
@@ -163,39 +191,49 @@ fn map_scene(world: &Value, time_us: u64) -> Value {
             lines.push(line(&building["p"], z, true, [0.65, 0.5, 0.35]));
         }
     }
-    entity("map", time_us, json!({"lines": lines}))
+    update(time_us, &[entity("map", time_us, json!({"lines": lines}))])
 }
 
 fn vehicle_scene(
     manifest: &Manifest,
     step: &covey_simulator::recording::StepRecord,
     roles: &[Role],
+    misses: &BTreeMap<u32, Vec<u32>>,
     time_us: u64,
 ) -> Value {
-    let cubes: Vec<Value> = step
+    let entities: Vec<Value> = step
         .vehicles
         .iter()
         .zip(roles)
         .filter_map(|(v, role)| {
             let at = manifest.vehicles.binary_search_by_key(&v.id, |header| header.id);
             let body = manifest.vehicles.get(at.ok()?)?;
-            let rgb = match role {
-                Role::Unequipped => [0.6, 0.6, 0.6],
-                Role::Listener => [0.35, 0.55, 0.85],
-                Role::Candidate => [0.3, 0.75, 0.75],
-                Role::Contributor => [0.95, 0.6, 0.1],
-                Role::Host => [0.85, 0.1, 0.35],
+            let (rgb, name) = match role {
+                Role::Unequipped => ([0.6, 0.6, 0.6], "unequipped"),
+                Role::Listener => ([0.35, 0.55, 0.85], "listener"),
+                Role::Candidate => ([0.3, 0.75, 0.75], "candidate"),
+                Role::Contributor => ([0.95, 0.6, 0.1], "contributor"),
+                Role::Host => ([0.85, 0.1, 0.35], "host"),
             };
+            let missed = misses.get(&v.id).map_or(&[][..], Vec::as_slice);
+            let missed: Vec<String> = missed.iter().map(u32::to_string).collect();
             let heading = f64::from(v.heading) / 65_536.0 * std::f64::consts::TAU;
             let height = f64::from(body.height);
-            Some(json!({
+            let cube = json!({
                 "pose": pose(f64::from(v.x_cm) / 100.0, f64::from(v.y_cm) / 100.0, height / 2.0, heading),
                 "size": {"x": body.length, "y": body.width, "z": height},
                 "color": colour(rgb, 1.0),
-            }))
+            });
+            let metadata = json!([
+                {"key": "role", "value": name},
+                {"key": "kind", "value": body.kind},
+                {"key": "misses", "value": missed.join(", ")},
+            ]);
+            let parts = json!({"cubes": [cube], "metadata": metadata});
+            Some(entity(&v.id.to_string(), time_us, parts))
         })
         .collect();
-    entity("vehicles", time_us, json!({"cubes": cubes}))
+    update(time_us, &entities)
 }
 
 /// The part of Foxglove's schema that is used here.

@@ -1,10 +1,9 @@
 //! The server: loopback only, a thread per connection, a bounded number of them.
 
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
@@ -62,46 +61,107 @@ impl Server {
 
     /// Serves until the process ends.
     pub fn run(&self) {
-        let open = Arc::new(AtomicUsize::new(0));
+        let guests = Arc::new(Guests::default());
         for stream in self.listener.incoming() {
             // A connection that failed before it began is the other side's loss.
             let Ok(stream) = stream else { continue };
-            if open.fetch_add(1, Ordering::SeqCst) >= MAX_CONNECTIONS {
-                open.fetch_sub(1, Ordering::SeqCst);
+            let Some(guest) = guests.admit(&stream) else {
                 continue;
-            }
-            let (library, counter, port) = (
+            };
+            let (library, all, port) = (
                 Arc::clone(&self.library),
-                Arc::clone(&open),
+                Arc::clone(&guests),
                 self.address.port(),
             );
             let spawned = std::thread::Builder::new().spawn(move || {
-                let _leave = Leave(&counter);
+                let leave = Leave(&all, guest);
                 // The other side going away is no event.
-                let _ = serve(stream, &library, port);
+                let _ = serve(stream, &library, port, &leave);
             });
             if spawned.is_err() {
-                open.fetch_sub(1, Ordering::SeqCst);
+                guests.remove(guest);
             }
         }
     }
 }
 
-/// Counts a connection out, however it ends.
-struct Leave<'a>(&'a AtomicUsize);
+/// Who is connected. Where all places are taken, whoever has kept a place without asking for anything for longest has to go: slow ones
+/// cannot keep others out.
+#[derive(Debug, Default)]
+struct Guests(Mutex<(u64, Vec<Guest>)>);
 
-impl Drop for Leave<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
+#[derive(Debug)]
+struct Guest {
+    number: u64,
+    stream: TcpStream,
+    /// Since when its next request is waited for; none while it is answered.
+    waiting: Option<Instant>,
+}
+
+impl Guests {
+    fn lock(&self) -> std::sync::MutexGuard<'_, (u64, Vec<Guest>)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A place for one more; none where everybody is being answered.
+    fn admit(&self, stream: &TcpStream) -> Option<u64> {
+        let stream = stream.try_clone().ok()?;
+        let mut inside = self.lock();
+        let (next, guests) = &mut *inside;
+        if guests.len() >= MAX_CONNECTIONS {
+            let waiting = guests.iter().enumerate();
+            let waiting = waiting.filter_map(|(at, guest)| Some((guest.waiting?, at)));
+            let (_, at) = waiting.min()?;
+            // Its thread sees the end of the stream and leaves.
+            let _ = guests.swap_remove(at).stream.shutdown(Shutdown::Both);
+        }
+        *next += 1;
+        guests.push(Guest {
+            number: *next,
+            stream,
+            waiting: Some(Instant::now()),
+        });
+        Some(*next)
+    }
+
+    fn remove(&self, number: u64) {
+        self.lock().1.retain(|guest| guest.number != number);
+    }
+
+    fn note(&self, number: u64, waiting: Option<Instant>) {
+        let mut inside = self.lock();
+        if let Some(guest) = inside.1.iter_mut().find(|guest| guest.number == number) {
+            guest.waiting = waiting;
+        }
     }
 }
 
-fn serve(mut stream: TcpStream, library: &Library, port: u16) -> io::Result<()> {
+/// A connection's place, given back however it ends.
+struct Leave<'a>(&'a Guests, u64);
+
+impl Leave<'_> {
+    fn waits(&self) {
+        self.0.note(self.1, Some(Instant::now()));
+    }
+
+    fn is_answered(&self) {
+        self.0.note(self.1, None);
+    }
+}
+
+impl Drop for Leave<'_> {
+    fn drop(&mut self) {
+        self.0.remove(self.1);
+    }
+}
+
+fn serve(mut stream: TcpStream, library: &Library, port: u16, place: &Leave<'_>) -> io::Result<()> {
     stream.set_read_timeout(Some(TIMEOUT))?;
     stream.set_write_timeout(Some(TIMEOUT))?;
     stream.set_nodelay(true)?;
     let mut buffer = Vec::new();
     loop {
+        place.waits();
         let request = match read_request(&mut stream, &mut buffer) {
             Ok(request) => request,
             Err(Refusal::Gone) => return Ok(()),
@@ -109,6 +169,7 @@ fn serve(mut stream: TcpStream, library: &Library, port: u16) -> io::Result<()> 
                 return Answer::text(status, text).write(&mut stream, false, false);
             }
         };
+        place.is_answered();
         // A page of another site whose name was made to point here must not read recordings.
         let answer = if is_local(request.host.as_deref(), port) {
             library.answer(&request.path)

@@ -221,3 +221,97 @@ fn a_recording_becomes_an_mcap_file_that_foxglove_reads() {
          /proposed@0.4/vehicles foxglove.SceneUpdate 15\n"
     );
 }
+
+#[test]
+fn a_host_decides_again_with_another_number() {
+    let port = serve("again");
+    let mut reader = Reader::open(&made_up("again-file").join("run.covey")).unwrap();
+    let json = |path: &str| -> serde_json::Value {
+        let (head, body) = get(port, path);
+        assert!(head.starts_with("HTTP/1.1 200 "), "{path}: {head}");
+        serde_json::from_slice(&body).unwrap()
+    };
+    let (cycle, host) = reader.deciders(0, 0).unwrap()[3];
+    let dear = json(&format!("/api/0/again/0/{cycle}/{host}/price/1000"));
+    assert_eq!(dear["decision"]["price"], 1000.0);
+    let changes = dear["decision"]["changes"].as_array().unwrap();
+    assert!(
+        changes.iter().all(|c| c["action"] != "admit"),
+        "{changes:?}"
+    );
+    let mut recorded = reader.decision(0, cycle, host).unwrap().unwrap();
+    recorded.snapshot.price = 1000.0;
+    let same = serde_json::to_value(recorded.snapshot.decide()).unwrap();
+    assert_eq!(same, dear["decision"]);
+    let (cycle, host) = reader.deciders(2, 0).unwrap()[3];
+    let poor = json(&format!("/api/0/again/2/{cycle}/{host}/budget/0"));
+    assert_eq!(poor["decision"]["picks"].as_array().unwrap().len(), 0);
+    // What makes no sense is said.
+    for (what, value) in [("price", "-1"), ("price", "nan"), ("prize", "1")] {
+        let (head, _) = get(
+            port,
+            &format!("/api/0/again/0/{cycle}/{host}/{what}/{value}"),
+        );
+        assert!(head.starts_with("HTTP/1.1 422 "), "{what} {value}: {head}");
+    }
+    let (head, _) = get(port, &format!("/api/0/again/2/{cycle}/{host}/price/1"));
+    assert!(head.starts_with("HTTP/1.1 422 "), "{head}");
+}
+
+#[test]
+fn who_could_have_told_and_where_objects_are_believed_to_be() {
+    let port = serve("seen");
+    let mut reader = Reader::open(&made_up("seen-file").join("run.covey")).unwrap();
+    let (head, body) = get(port, "/api/0/seen/0/0");
+    assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
+    let seen: serde_json::Value = serde_json::from_slice(&body).unwrap();
+    let mut pairs = 0;
+    for cycle in reader.arm_cycles(0, 0).unwrap() {
+        let told = seen[cycle.cycle.to_string()].as_object().unwrap();
+        let missed: Vec<String> = (0..cycle.knowledge.len())
+            .filter(|&at| cycle.knowledge[at].missed)
+            .map(|at| at.to_string())
+            .collect();
+        assert_eq!(told.len(), missed.len());
+        assert!(missed.iter().all(|pair| told.contains_key(pair)));
+        pairs += missed.len();
+    }
+    assert!(pairs > 0, "something is missed");
+    let (cycle, host) = reader.deciders(2, 0).unwrap()[3];
+    let (_, body) = get(port, &format!("/api/0/decision/2/{cycle}/{host}"));
+    let answer: serde_json::Value = serde_json::from_slice(&body).unwrap();
+    let ids = |list: &serde_json::Value| -> Vec<u64> {
+        let list = list.as_array().unwrap().iter();
+        list.map(|one| one["id"].as_u64().unwrap()).collect()
+    };
+    assert_eq!(ids(&answer["tracks"]), ids(&answer["snapshot"]["objects"]));
+    let candidates = ids(&answer["snapshot"]["candidates"]);
+    let list: Vec<String> = candidates.iter().take(3).map(u64::to_string).collect();
+    let (head, body) = get(
+        port,
+        &format!("/api/0/alone/2/{cycle}/{host}/{}", list.join(",")),
+    );
+    assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
+    let alone: serde_json::Value = serde_json::from_slice(&body).unwrap();
+    assert_eq!(ids(&alone), candidates[..list.len()]);
+}
+
+#[test]
+fn slow_clients_cannot_keep_others_out() {
+    let port = serve("slow");
+    let mut slow = Vec::new();
+    for _ in 0..64 {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        stream.write_all(b"GET / HT").unwrap();
+        slow.push(stream);
+    }
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    for _ in 0..3 {
+        let (head, body) = get(port, "/api/recordings");
+        assert!(
+            head.starts_with("HTTP/1.1 200 ") && !body.is_empty(),
+            "{head}"
+        );
+    }
+    drop(slow);
+}

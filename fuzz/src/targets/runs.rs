@@ -9,7 +9,7 @@ use std::path::Path;
 use covey_simulator::recording::{Kind, Reader, check_block};
 use covey_synthetic::Plan;
 
-const KINDS: [Kind; 9] = [
+const KINDS: [Kind; 10] = [
     Kind::Manifest,
     Kind::World,
     Kind::Motion,
@@ -19,6 +19,7 @@ const KINDS: [Kind; 9] = [
     Kind::Tiles,
     Kind::Demands,
     Kind::Curve,
+    Kind::Seen,
 ];
 
 pub(crate) fn run(bytes: &[u8]) {

@@ -7,6 +7,7 @@ use covey_simulator::{Arm, Observer};
 
 use super::{Beginning, Job, Output, OutputError, Sink};
 use crate::files::FileError;
+use crate::revision::REVISION;
 use crate::store::{Fingerprint, set_apart};
 
 /// What the names of recordings begin with.
@@ -99,7 +100,7 @@ impl Output for Recordings<'_> {
             run.options.warmup_s,
         )
         .map_err(OutputError::write)?;
-        Ok(Box::new(recorder.of_run(run.run)))
+        Ok(Box::new(recorder.of_run(run.run).of_revision(REVISION)))
     }
 }
 

@@ -3,7 +3,9 @@
 use super::draw::plain;
 use super::figures::benefit::EqualLoad;
 use super::view::{Interval, View};
-use crate::names::{CAM_ONLY, CPM_ETSI, CPM_RMR, ORACLE, PROPOSED, RANDOM, RIVALS, at, rung};
+use crate::names::{
+    CAM_ONLY, CPM_ETSI, CPM_RMR, DEMAND, ORACLE, PROPOSED, RANDOM, RIVALS, at, rung,
+};
 
 fn percent(value: Interval) -> String {
     let value = value.scaled(100.0);
@@ -33,7 +35,8 @@ pub(crate) fn paragraph(view: &View<'_>, curves: &[EqualLoad]) -> String {
             percent(cam)
         ));
     }
-    said.extend(proposed(view));
+    said.extend(strategy(view, PROPOSED, "The proposed selection misses"));
+    said.extend(strategy(view, DEMAND, "Choice by demand misses"));
     said.extend(against_senders(view));
     said.extend(against_random(view));
     said.extend(equal_load(curves));
@@ -51,12 +54,13 @@ pub(crate) fn paragraph(view: &View<'_>, curves: &[EqualLoad]) -> String {
     said.join(" ")
 }
 
-fn proposed(view: &View<'_>) -> Option<String> {
+/// Deficits and loads of a strategy at all allowances at which it was run.
+fn strategy(view: &View<'_>, strategy: &str, misses: &str) -> Option<String> {
     let mut deficits = Vec::new();
     let mut loads = Vec::new();
     let mut allowances = Vec::new();
-    for b in view.allowances(PROPOSED) {
-        let arm = view.arm(&at(PROPOSED, b))?;
+    for b in view.allowances(strategy) {
+        let arm = view.arm(&at(strategy, b))?;
         deficits.push(percent(arm.deficit?));
         loads.push(plain(arm.load?.mean, 2));
         allowances.push(b.to_string());
@@ -70,7 +74,7 @@ fn proposed(view: &View<'_>) -> Option<String> {
         "an allowance of"
     };
     Some(format!(
-        "The proposed selection misses {} at {plural} {}, for {} of capacity in cooperative load.",
+        "{misses} {} at {plural} {}, for {} of capacity in cooperative load.",
         list(&deficits),
         list(&allowances),
         list(&loads)

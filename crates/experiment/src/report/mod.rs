@@ -12,6 +12,7 @@ pub(crate) mod errors;
 mod field;
 pub(crate) mod figures;
 mod findings;
+mod glance;
 mod page;
 mod paired;
 mod parameters;
@@ -94,6 +95,8 @@ pub struct Report {
     pub html: String,
     /// Figures as files of their own: name and contents.
     pub figures: Vec<(String, String)>,
+    /// The same figures as PDF: name and contents.
+    pub pdfs: Vec<(String, Vec<u8>)>,
 }
 
 /// Makes the report. Order, looks and kinds of arms come from the table `known`.

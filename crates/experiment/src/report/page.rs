@@ -8,10 +8,10 @@ use super::figures::{self, Figure, with_interval};
 use super::findings::{self, Finding, Verdict};
 use super::series::Series;
 use super::view::{ArmView, Interval, View};
-use super::{Input, Report, answer, errors, field, parameters};
+use super::{Input, Report, answer, errors, field, glance, parameters};
 use crate::letter;
 use crate::markup::escape;
-use crate::names::{CAM_ONLY, ORACLE, PROPOSED, RIVALS, at};
+use crate::names::{CAM_ONLY, DEMAND, ORACLE, PROPOSED, RIVALS, at};
 use crate::summary::ScenarioSummary;
 use crate::text_table::TextTable;
 
@@ -28,6 +28,8 @@ struct Page<'a> {
     series: &'a Series,
     sections: Vec<Section>,
     files: Vec<(String, String)>,
+    pdfs: Vec<(String, Vec<u8>)>,
+    findings: Vec<Finding>,
 }
 
 pub(crate) fn render(input: &Input, known: &Arms) -> Report {
@@ -38,6 +40,8 @@ pub(crate) fn render(input: &Input, known: &Arms) -> Report {
         series: &input.series,
         sections: Vec::new(),
         files: Vec::new(),
+        pdfs: Vec::new(),
+        findings: findings::findings(&view),
     };
     page.pareto();
     page.benefit(&curves);
@@ -54,6 +58,7 @@ pub(crate) fn render(input: &Input, known: &Arms) -> Report {
     Report {
         html,
         figures: page.files,
+        pdfs: page.pdfs,
     }
 }
 
@@ -68,6 +73,8 @@ impl Page<'_> {
             return format!("<p class=\"subtitle\">{}</p>\n", escape(missing));
         };
         self.files.push((figure.file.to_string(), figure.svg()));
+        let paper = figure.file.replace(".svg", ".pdf");
+        self.pdfs.push((paper, figure.pdf()));
         let number = figure.file.split('-').next().unwrap_or_default();
         let caveat = self
             .view
@@ -310,12 +317,8 @@ impl Page<'_> {
     }
 
     fn against_letter(&mut self) {
-        if !self
-            .view
-            .arms
-            .iter()
-            .any(|arm| self.view.letter(arm.name).is_some())
-        {
+        let has = |arm: &ArmView<'_>| self.view.letter(arm.name).is_some();
+        if !self.view.is_the_letters() || !self.view.arms.iter().any(has) {
             let body = paragraph(
                 "Nothing to hold against the letter: it has other arms, or another scenario.",
             );
@@ -343,7 +346,7 @@ impl Page<'_> {
         ));
         body.push_str(&self.arm_table());
         body.push_str("<h3>Findings</h3>\n");
-        body.push_str(&self.finding_table(&findings::findings(self.view)));
+        body.push_str(&self.finding_table(&self.findings));
         self.section("letter", "6. Against the letter", body);
     }
 
@@ -382,7 +385,7 @@ impl Page<'_> {
     /// What is known of a difference: what comes with the run, then what comes with the report.
     fn explanation(&self, key: &str, differs: bool) -> String {
         let own = self.series.explanations.get(key).cloned();
-        let known = letter::known_reason(key).map(str::to_string);
+        let known = findings::known_reason(key, self.view).map(str::to_string);
         match (own, differs) {
             (Some(own), _) => own,
             (None, true) => known.unwrap_or_else(|| "Not explained.".to_string()),
@@ -490,39 +493,46 @@ impl Page<'_> {
              agreement that does not.",
         );
         let readings = parameters::in_force(&summary.readings);
-        // The letter's own parameters lie open; those of radio, map and roads are behind a line each.
-        let folded = ["channel", "grid", "traffic"];
-        let of = |group: &str, row: &parameters::Parameter| {
-            row.name
-                .strip_prefix(group)
-                .is_some_and(|rest| rest.starts_with('.'))
+        let group = |row: &parameters::Parameter| {
+            let name = row.name.split([':', '.']).next().unwrap_or_default();
+            name.to_string()
         };
-        let table_of = |rows: Vec<&parameters::Parameter>| {
+        let mut groups: Vec<String> = readings.iter().map(group).collect();
+        groups.dedup();
+        groups.sort();
+        groups.dedup();
+        groups.retain(|group| self.concerns(group));
+        for name in groups {
             let mut table = TextTable::new(&["parameter or reading", "value", "source"]);
-            for row in rows {
+            for row in readings.iter().filter(|row| group(row) == name) {
                 let value = parameters::with_unit(row);
                 table.row(vec![row.name.clone(), value, row.source.clone()]);
             }
-            table
-        };
-        let open = readings
-            .iter()
-            .filter(|row| !folded.iter().any(|group| of(group, row)));
-        body.push_str(&table_of(open.collect()).html());
-        for group in folded {
-            let rows = readings.iter().filter(|row| of(group, row)).collect();
-            body.push_str(&table_of(rows).folded(&format!("Parameters of the {group}")));
+            body.push_str(&table.folded(&format!("Parameters: {name}")));
         }
         let mut table = TextTable::new(&["scenario", "value"]);
         for (name, value) in scenario_rows(&summary.scenario) {
             table.row(vec![name, value]);
         }
-        body.push_str("<h3>Scenario</h3>\n");
-        body.push_str(&table.html());
+        body.push_str(&table.folded("Scenario"));
         body.push_str("<h3>Seeds</h3>\n");
         let seeds: Vec<String> = summary.seeds.iter().map(u64::to_string).collect();
         body.push_str(&paragraph(&seeds.join(", ")));
         self.section("setup", "Parameters, readings, scenario and seeds", body);
+    }
+
+    /// Parameters of this section were in force in an arm that ran.
+    fn concerns(&self, section: &str) -> bool {
+        let ran = |start: &str| {
+            let arms = self.view.arms.iter();
+            arms.map(|arm| arm.who.strategy)
+                .any(|strategy| strategy.starts_with(start))
+        };
+        match section {
+            "demand" => ran(DEMAND),
+            "senders" => ran("cpm"),
+            _ => true,
+        }
     }
 
     fn facts(&self) -> String {
@@ -546,8 +556,8 @@ impl Page<'_> {
                 "warm-up + measured",
                 format!(
                     "{} s + {} s",
-                    exact(summary.warmup_s),
-                    exact(summary.measure_s)
+                    parameters::short(summary.warmup_s),
+                    parameters::short(summary.measure_s)
                 ),
             ),
             (
@@ -613,7 +623,17 @@ impl Page<'_> {
                 escape(remark)
             ));
         }
-        html.push_str(&self.facts());
+        html.push_str("<div class=\"glance\" role=\"note\" aria-label=\"At a glance\">\n");
+        for (what, text) in glance::lines(self.view, &self.findings) {
+            html.push_str(&format!(
+                "<p><b>{what}</b> {}</p>\n",
+                escape(&unbroken(&text))
+            ));
+        }
+        html.push_str("</div>\n");
+        let (first, others) = self.sections.split_at(self.sections.len().min(1));
+        push_sections(&mut html, first);
+        html.push_str("<h2 id=\"words\">In words</h2>\n");
         html.push_str(&format!(
             "<p class=\"answer\">{}</p>\n",
             escape(&unbroken(answer))
@@ -633,19 +653,24 @@ impl Page<'_> {
             ));
         }
         html.push_str("</ol></nav>\n");
-        for section in &self.sections {
-            html.push_str(&format!(
-                "<section id=\"{}\">\n<h2>{}</h2>\n{}</section>\n",
-                section.id,
-                escape(section.title),
-                section.body
-            ));
-        }
+        html.push_str(&self.facts());
+        push_sections(&mut html, others);
         html.push_str(
             "<footer>Made by covey report from summary.json and report.json of the same folder. \
-             Rest the pointer on a mark to read its values; figures are also in figures/ as SVG.</footer>\n</main>\n</body>\n</html>\n",
+             Rest the pointer on a mark to read its values; figures are also in figures/, as SVG and as PDF.</footer>\n</main>\n</body>\n</html>\n",
         );
         html
+    }
+}
+
+fn push_sections(html: &mut String, sections: &[Section]) {
+    for section in sections {
+        html.push_str(&format!(
+            "<section id=\"{}\">\n<h2>{}</h2>\n{}</section>\n",
+            section.id,
+            escape(section.title),
+            section.body
+        ));
     }
 }
 
@@ -674,15 +699,22 @@ fn unbroken(text: &str) -> String {
 
 /// What the summary says of the scenario, sorted by name.
 fn scenario_rows(scenario: &ScenarioSummary) -> Vec<(String, String)> {
-    let number = |x: Option<f64>| x.map_or_else(dash, exact);
+    // Means over seeds: more digits than these say nothing.
+    let number =
+        |x: Option<f64>| x.map_or_else(dash, |x| parameters::short((x * 10.0).round() / 10.0));
     let mut rows = vec![
         (
             "capacity_bytes_per_s".to_string(),
-            format!("{} B/s", exact(scenario.capacity_bytes_per_s)),
+            format!(
+                "{} B/s",
+                parameters::thousands(scenario.capacity_bytes_per_s.round())
+            ),
         ),
         (
             "corridor_km".to_string(),
-            format!("{} km", number(scenario.corridor_km)),
+            scenario
+                .corridor_km
+                .map_or_else(dash, |km| format!("{} km", plain(km, 2))),
         ),
     ];
     let mut files: Vec<_> = scenario.files.0.iter().collect();
@@ -701,15 +733,6 @@ fn scenario_rows(scenario: &ScenarioSummary) -> Vec<(String, String)> {
         ("vehicles".to_string(), number(scenario.vehicles)),
     ]);
     rows
-}
-
-/// A number with all its digits.
-fn exact(x: f64) -> String {
-    if x.abs() >= 10_000.0 && x.fract().abs() < 1e-9 {
-        parameters::thousands(x)
-    } else {
-        x.to_string().replace('-', "\u{2212}")
-    }
 }
 
 /// A paragraph of plain text.

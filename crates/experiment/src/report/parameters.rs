@@ -111,11 +111,8 @@ pub(crate) fn shown(value: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Bool(yes) => if *yes { "yes" } else { "no" }.to_string(),
         Value::Number(number) => match number.as_f64() {
-            Some(x) if x.abs() >= 10_000.0 && x.fract().abs() < 1e-9 => thousands(x),
-            _ => number
-                .to_string()
-                .trim_end_matches(".0")
-                .replace('-', "\u{2212}"),
+            Some(x) => short(x),
+            None => number.to_string(),
         },
         other => other.to_string(),
     };
@@ -126,6 +123,33 @@ pub(crate) fn shown(value: &Value) -> String {
     } else {
         text
     }
+}
+
+/// A number as people write it: at most six significant digits behind the point, thousands apart.
+pub(crate) fn short(x: f64) -> String {
+    if x.abs() >= 10_000.0 {
+        return thousands(x);
+    }
+    let whole = if x.abs() >= 1.0 {
+        x.abs().log10().floor() as usize + 1
+    } else {
+        0
+    };
+    let leading = if x != 0.0 && x.abs() < 1.0 {
+        (-x.abs().log10()).floor() as usize
+    } else {
+        0
+    };
+    if leading > 6 {
+        return format!("{x:e}").replace('-', "\u{2212}");
+    }
+    let decimals = 6usize.saturating_sub(whole) + leading;
+    let text = format!("{x:.decimals$}");
+    let text = match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.'),
+        false => &text,
+    };
+    text.replace('-', "\u{2212}")
 }
 
 /// 242000 as 242,000.
@@ -218,6 +242,17 @@ mod tests {
                 "stations: 2|x_m 0, y_m 0, height_m 6, heading_deg 0||scenario",
             ]
         );
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        assert_eq!(short(966.705_882_352_941_2), "966.706");
+        assert_eq!(short(0.1 + 0.2), "0.3");
+        assert_eq!(short(-0.25), "\u{2212}0.25");
+        assert_eq!(short(242_000.0), "242,000");
+        assert_eq!(short(0.000_123_456_789), "0.000123457");
+        assert_eq!(short(20.0), "20");
+        assert_eq!(short(0.0), "0");
     }
 
     #[test]

@@ -340,3 +340,173 @@ fn a_folder_is_read_with_or_without_series() {
     );
     std::fs::remove_dir_all(&folder).unwrap();
 }
+
+#[test]
+fn three_lines_come_first_and_then_figure_1() {
+    let input = input(17);
+    let html = render(&input).html.replace('\u{a0}', " ");
+    let at = |text: &str| html.find(text).unwrap_or_else(|| panic!("{text}"));
+    let order = [
+        "<b>Run</b>",
+        "<b>Verdict</b>",
+        "<b>Best</b>",
+        "id=\"figure-1\"",
+        "class=\"answer\"",
+        "class=\"facts\"",
+        "id=\"figure-2\"",
+    ];
+    assert!(order.map(at).is_sorted(), "{:?}", order.map(at));
+    let all = findings(&input);
+    let count = |verdict| all.iter().filter(|one| one.verdict == verdict).count();
+    let [held, not, open] = [Verdict::Held, Verdict::NotHeld, Verdict::Undecided].map(count);
+    let told = format!(
+        "Of {} findings of the letter that could be judged, {held} held, {not} not held, {open} undecided.",
+        held + not + open
+    );
+    assert!(html.contains(&told), "{told}");
+    let caveats = html[at("<b>Best</b>")..at("id=\"figure-1\"")]
+        .matches("Caveat: ")
+        .count();
+    assert_eq!(caveats, 1);
+}
+
+#[test]
+fn the_letter_is_judged_only_where_it_was_run() {
+    let mut other = input(17);
+    other.summary.letter = Named(Vec::new());
+    let html = render(&other).html;
+    assert!(html.contains("The letter is not judged: this is not its evaluation."));
+    assert!(html.contains("Nothing to hold against the letter"));
+    assert!(!html.contains("findings of the letter that could be judged"));
+    assert!(
+        !html.contains("the letter&#39;s value"),
+        "a figure shows the letter's values"
+    );
+}
+
+#[test]
+fn choice_by_demand_has_its_place_where_it_ran() {
+    let mut with = input(17);
+    let (_, mut arm) = with.summary.arms.0.last().cloned().unwrap();
+    arm.deficit = Interval {
+        mean: Some(0.009),
+        lo: Some(0.008),
+        hi: Some(0.01),
+    };
+    arm.load = Interval {
+        mean: Some(0.2),
+        lo: Some(0.19),
+        hi: Some(0.21),
+    };
+    with.summary.arms.0.push(("demand@0.45".to_string(), arm));
+    let html = render(&with).html.replace('\u{a0}', " ");
+    assert!(html.contains("<b>Best</b> demand@0.45 misses 0.9 % [0.8, 1.0] at load 0.20"));
+    assert!(html.contains("Choice by demand misses 0.9 % [0.8, 1.0] at an allowance of 0.45"));
+    assert!(html.contains("Parameters: demand"));
+    let without = render(&input(17)).html;
+    assert!(!without.contains("Parameters: demand") && !without.contains("Choice by demand"));
+    assert!(without.contains("Parameters: protocol"));
+}
+
+#[test]
+fn the_target_stands_at_its_load_or_says_that_it_is_beyond() {
+    let figure = |factor: f64| {
+        let mut input = input(17);
+        for (_, arm) in &mut input.summary.arms.0 {
+            for x in [&mut arm.load.mean, &mut arm.load.lo, &mut arm.load.hi] {
+                *x = x.map(|x| x * factor);
+            }
+        }
+        let figures = render(&input).figures;
+        let (_, svg) = figures
+            .into_iter()
+            .find(|(name, _)| name.starts_with("1-"))
+            .unwrap();
+        svg
+    };
+    let within = figure(1.0);
+    assert!(
+        within.contains("congestion target: 0.3 of capacity</title>"),
+        "{within}"
+    );
+    assert!(!within.contains("beyond the axis"));
+    let beyond = figure(0.01);
+    assert!(beyond.contains("congestion target: 0.3 of capacity, beyond the axis"));
+    assert!(beyond.contains("target 0.3 \u{2192}"));
+}
+
+#[test]
+fn a_legend_names_what_is_drawn_and_nothing_else() {
+    let mut input = input(17);
+    for row in &mut input.series.misses {
+        row.misses.behind_vehicle = 0;
+        row.misses.seen_by_nobody = 0;
+    }
+    let figures = render(&input).figures;
+    let (_, svg) = figures
+        .iter()
+        .find(|(name, _)| name.starts_with("5-"))
+        .unwrap();
+    assert!(svg.contains(">behind a building<") && !svg.contains(">behind a vehicle<"));
+    assert!(!svg.contains("seen or heard by nobody"));
+}
+
+#[test]
+fn figures_are_pdf_files_too() {
+    let report = render(&input(5));
+    assert_eq!(report.pdfs.len(), report.figures.len());
+    for (name, pdf) in &report.pdfs {
+        let text = String::from_utf8_lossy(pdf);
+        assert!(
+            name.ends_with(".pdf") && text.starts_with("%PDF-1.4\n"),
+            "{name}"
+        );
+        assert!(text.ends_with("%%EOF\n") && !text.contains("NaN"), "{name}");
+        // Every object is where the table says.
+        let table = text
+            .rsplit("startxref\n")
+            .next()
+            .unwrap()
+            .lines()
+            .next()
+            .unwrap();
+        let table: usize = table.parse().unwrap();
+        let rows = text[table..].lines().skip(3).take(7);
+        for (number, row) in (1..).zip(rows) {
+            let offset: usize = row[..10].parse().unwrap();
+            assert!(
+                text[offset..].starts_with(&format!("{number} 0 obj")),
+                "{name}: {row}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_viewer_has_the_colours_of_the_figures() {
+    let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/src/style.css");
+    let page = std::fs::read_to_string(page).unwrap();
+    let (light, dark) = page.split_once(":root[data-theme=\"dark\"]").unwrap();
+    let css = super::draw::css();
+    let (ours, night) = css.split_once("@media").unwrap();
+    for (ours, theirs) in [(ours, light), (night, dark)] {
+        for name in [
+            "ink",
+            "muted",
+            "blue",
+            "vermillion",
+            "purple",
+            "green",
+            "orange",
+            "sky",
+            "yellow",
+        ] {
+            let value = ours.split(&format!("--{name}:")).nth(1).unwrap();
+            let value = value.split(';').next().unwrap();
+            assert!(
+                theirs.contains(&format!("--paint-{name}: {value};")),
+                "{name} {value}"
+            );
+        }
+    }
+}

@@ -91,6 +91,24 @@ pub enum Paint {
     Yellow,
 }
 
+impl Paint {
+    /// Its name in style sheets.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ink => "ink",
+            Self::Muted => "muted",
+            Self::Blue => "blue",
+            Self::Vermillion => "vermillion",
+            Self::Purple => "purple",
+            Self::Green => "green",
+            Self::Orange => "orange",
+            Self::Sky => "sky",
+            Self::Yellow => "yellow",
+        }
+    }
+}
+
 /// A marker's outline: nothing is told by colour alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "shapes")]
@@ -339,6 +357,7 @@ impl Arm {
             name: self.to_string(),
             hosted: self.strategy.is_hosted(),
             scored: self.strategy.scored,
+            paint: self.strategy.look.paint.name().to_string(),
         }
     }
 

@@ -8,7 +8,7 @@ use covey_protocol::snapshot::Snapshot;
 use covey_protocol::{AgentId, AgentState, Cell, Instant, ObjectState, Tile};
 use covey_world::VehicleState;
 
-use super::facts::{Delivery, Knowledge, MessageKind, Relevant};
+use super::facts::{Delivery, Knowledge, MessageKind, Relevant, Seen, Track};
 use crate::channel::{Carried, Class};
 use crate::outcome::CycleRow;
 use crate::world::World;
@@ -68,7 +68,18 @@ pub enum Shown {
     /// Coverage, risk and airtime, as Algorithm 1 wants them.
     Coverage(Box<Snapshot>),
     /// Who needs what and who could tell it, and what was picked.
-    Demand(Box<(DemandSnapshot, Selection)>),
+    Demand(Box<Choice>),
+}
+
+/// A choice by demand and what it was made from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Choice {
+    /// What the host knew.
+    pub snapshot: DemandSnapshot,
+    /// What it picked, and why.
+    pub selection: Selection,
+    /// Where it believes the objects to be, by ascending number; those whose place it does not know are left out.
+    pub tracks: Vec<Track>,
 }
 
 /// A cycle of one arm in full, for observers that record.
@@ -78,6 +89,8 @@ pub struct CycleView<'a> {
     pub relevant: &'a [Relevant],
     /// What the arm let them know of each, in the same order.
     pub known: &'a [Knowledge],
+    /// Who could have told of those that were missed, in the same order.
+    pub seen: &'a [Seen],
     /// Reports and broadcasts since the last cycle's evaluation that were carried, and who decoded them.
     pub deliveries: &'a [Delivery],
 }

@@ -71,6 +71,34 @@ pub struct Knowledge {
     pub from: Option<u32>,
 }
 
+/// Who could have told of a missed object: participants whose own sensors had seen it within its deadline.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Seen {
+    /// Number of the pair among the relevant ones of the cycle.
+    pub pair: u32,
+    /// The participants, by ascending number; neither the vehicle nor the object is among them.
+    pub by: Vec<u32>,
+}
+
+/// Where a host believes an object to be that somebody needs, moved on to the moment of its decision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Track {
+    /// The object's number in the host's problem.
+    pub object: u32,
+    /// Along the grid's first axis, in cm.
+    pub x_cm: i32,
+    /// Along the grid's second axis, in cm.
+    pub y_cm: i32,
+    /// Direction in 1/65536 of a turn, counter-clockwise from the grid's first axis.
+    pub heading: u16,
+    /// Length of its body, in cm.
+    pub length_cm: u16,
+    /// Width of its body, in cm.
+    pub width_cm: u16,
+    /// How old what the host knows of it is, in ms.
+    pub age_ms: u32,
+}
+
 /// A message class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]

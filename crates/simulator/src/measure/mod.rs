@@ -3,6 +3,7 @@
 //! An arm's [`Ledger`] looks into the world itself, for it is asked a million times a run; everybody else is an
 //! [`Observer`](events::Observer) of events: recordings, captures, and whatever a user writes. A [`Tee`](events::Tee) serves several.
 
+#[cfg(feature = "files")]
 pub mod capture;
 mod cured;
 mod evaluation;
@@ -22,8 +23,9 @@ pub mod recording;
 pub(crate) use cured::Credit;
 pub(crate) use evaluation::Evaluation;
 pub(crate) use events::{
-    CycleView, HostView, Nobody, Observer, Senses, Shown, StepView, deliveries_by_id,
+    Choice, CycleView, HostView, Nobody, Observer, Senses, Shown, StepView, deliveries_by_id,
 };
+pub(crate) use facts::Track;
 pub(crate) use knowledge::Knowledge;
 #[cfg(test)]
 pub(crate) use knowledge::age_us;

@@ -3,10 +3,10 @@
 use covey_world::sight::Sighting;
 
 use super::evaluation::Evaluation;
-use super::facts::{self, OwnSight, Relation, Relevant, Source};
+use super::facts::{self, OwnSight, Relation, Relevant, Seen, Source};
 use super::knowledge::{Knowledge, age_us, in_time};
 use crate::channel::Told;
-use crate::ids::FrameIndex;
+use crate::ids::{FrameIndex, Slot};
 use crate::world::World;
 
 impl Knowledge<'_> {
@@ -18,7 +18,7 @@ impl Knowledge<'_> {
         world: &World<'_>,
         evaluation: &Evaluation<'_>,
         reported: Option<&Told>,
-    ) -> (Vec<Relevant>, Vec<facts::Knowledge>) {
+    ) -> Recorded {
         let mut list = Vec::new();
         for (place, relevant) in world.relevant().iter() {
             let vehicle = world.road.at(FrameIndex(place));
@@ -81,9 +81,40 @@ impl Knowledge<'_> {
                     seen_by_nobody: missed && silent,
                     from: None,
                 },
+                match missed {
+                    true => seen_by(world, [vehicle, object], relevant.deadline_us),
+                    false => Vec::new(),
+                },
             ));
         }
-        list.sort_by_key(|(pair, _)| (pair.vehicle, pair.object));
-        list.into_iter().unzip()
+        list.sort_by_key(|(pair, _, _)| (pair.vehicle, pair.object));
+        let mut all = Recorded::default();
+        for (number, (pair, known, by)) in (0u32..).zip(list) {
+            if known.missed {
+                all.seen.push(Seen { pair: number, by });
+            }
+            all.relevant.push(pair);
+            all.known.push(known);
+        }
+        all
     }
+}
+
+/// What is known of each object that matters, in lists of the same order, and who could have told of the missed ones.
+#[derive(Debug, Default)]
+pub(crate) struct Recorded {
+    pub(crate) relevant: Vec<Relevant>,
+    pub(crate) known: Vec<facts::Knowledge>,
+    pub(crate) seen: Vec<Seen>,
+}
+
+/// Participants besides the two whose own sensors had seen the object within the deadline, by ascending number.
+fn seen_by(world: &World<'_>, [vehicle, object]: [Slot; 2], deadline_us: i64) -> Vec<u32> {
+    let others = world.road.places();
+    let others = others.filter(|&slot| slot != vehicle && slot != object);
+    let others = others.filter(|&slot| world.road.participates(slot));
+    let saw = |slot: &Slot| in_time(world, world.sights.sensed.at(object, *slot), deadline_us);
+    let mut by: Vec<u32> = others.filter(saw).map(|slot| world.road.id(slot)).collect();
+    by.sort_unstable();
+    by
 }

@@ -386,13 +386,14 @@ impl Part {
             run.ledger.outcome.path_cells[1] += cells[1];
             if observer.wants_record() {
                 let reported = run.stack.reported();
-                let (relevant, known) = knowledge.record(world, &evaluation, reported);
+                let recorded = knowledge.record(world, &evaluation, reported);
                 let deliveries = run.air.log.as_deref().unwrap_or_default();
                 observer.record(
                     run.number,
                     &CycleView {
-                        relevant: &relevant,
-                        known: &known,
+                        relevant: &recorded.relevant,
+                        known: &recorded.known,
+                        seen: &recorded.seen,
                         deliveries: &deliveries_by_id(world, deliveries),
                     },
                 );

@@ -103,7 +103,7 @@ impl Road {
     }
 
     /// All places, free ones included.
-    pub(super) fn places(&self) -> impl Iterator<Item = Slot> + use<> {
+    pub(crate) fn places(&self) -> impl Iterator<Item = Slot> + use<> {
         (0..self.size() as u32).map(Slot)
     }
 

@@ -49,6 +49,15 @@ impl Scale {
         }
     }
 
+    /// Whether `x` has a place of its own on the axis.
+    pub(crate) fn shows(&self, x: f64) -> bool {
+        let within = |(lo, hi): (f64, f64)| (lo..=hi).contains(&x);
+        match *self {
+            Self::Linear { data, .. } | Self::Log { data, .. } => within(data),
+            Self::Broken { near, far } => within(near.0) || within(far.0),
+        }
+    }
+
     /// Tick values with their labels, about `count` of them.
     fn ticks(&self, count: usize) -> Vec<(f64, String)> {
         let labelled = |(lo, hi), count| {
@@ -257,6 +266,7 @@ mod tests {
         };
         assert_eq!(broken.at(0.25), 40.0);
         assert_eq!(broken.at(1.3), 95.0);
+        assert!(broken.shows(0.4) && broken.shows(1.4) && !broken.shows(0.8));
         let log = Scale::Log {
             data: (0.1, 10.0),
             range: (0.0, 100.0),

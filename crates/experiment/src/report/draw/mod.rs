@@ -6,6 +6,7 @@
 
 mod axis;
 mod paint;
+mod pdf;
 mod text;
 
 use crate::markup::escape;
@@ -55,6 +56,8 @@ pub(crate) struct Svg {
     pub(crate) width: f64,
     pub(crate) height: f64,
     body: String,
+    /// The same for PDF.
+    pdf: pdf::Content,
 }
 
 /// A number as a coordinate: at most two decimals, no trailing zeros, never anything but a number.
@@ -81,6 +84,7 @@ impl Svg {
             width,
             height,
             body: String::new(),
+            pdf: pdf::Content::default(),
         }
     }
 
@@ -92,6 +96,7 @@ impl Svg {
     }
 
     pub(crate) fn line(&mut self, (x1, y1): (f64, f64), (x2, y2): (f64, f64), stroke: Stroke) {
+        self.pdf.line(&[(x1, y1), (x2, y2)], stroke);
         let [x1, y1, x2, y2] = [x1, y1, x2, y2].map(coordinate);
         let style = style(None, Some(stroke));
         self.push(&[
@@ -114,6 +119,7 @@ impl Svg {
         if points.len() < 2 {
             return;
         }
+        self.pdf.line(points, stroke);
         let style = style(None, Some(stroke));
         self.push(&[
             "<polyline fill=\"none\" stroke-linejoin=\"round\" points=\"",
@@ -126,6 +132,7 @@ impl Svg {
 
     /// A filled shape without outline.
     pub(crate) fn polygon(&mut self, points: &[(f64, f64)], paint: Paint, opacity: f64) {
+        self.pdf.shape(points, (paint, opacity), None);
         self.push(&[
             "<polygon points=\"",
             &point_list(points),
@@ -142,7 +149,10 @@ impl Svg {
         paint: Paint,
         opacity: f64,
     ) {
-        let [x, y, w, h] = [x, y, w.max(0.0), h.max(0.0)].map(coordinate);
+        let [w, h] = [w.max(0.0), h.max(0.0)];
+        let corners = [(x, y), (x + w, y), (x + w, y + h), (x, y + h)];
+        self.pdf.shape(&corners, (paint, opacity), None);
+        let [x, y, w, h] = [x, y, w, h].map(coordinate);
         self.push(&[
             "<rect x=\"",
             &x,
@@ -179,6 +189,7 @@ impl Svg {
         bold: bool,
         text: &str,
     ) {
+        self.pdf.text((x, y), anchor, size, paint, bold, text);
         let anchor = match anchor {
             Anchor::Start => "",
             Anchor::Middle => " text-anchor=\"middle\"",
@@ -208,6 +219,9 @@ impl Svg {
     pub(crate) fn marker(&mut self, at: (f64, f64), look: Look, radius: f64, hollow: bool) {
         let paint = Paint::of(look);
         let inside = if hollow { Paint::PAPER } else { paint };
+        let corners = paint::corners(look.shape, at, radius);
+        let outline = Some(Stroke::solid(paint, 1.6));
+        self.pdf.shape(&corners, (inside, 1.0), outline);
         let style = style(Some((inside, 1.0)), Some(Stroke::solid(paint, 1.6)));
         let element = paint::shape(look.shape, at, radius);
         self.push(&[&element, &style, " stroke-linejoin=\"round\"/>"]);
@@ -247,6 +261,11 @@ impl Svg {
         paper.rect((0.0, 0.0), (self.width, self.height), Paint::PAPER, 1.0);
         let head = format!("<style>{}</style>\n{}", css(), paper.body);
         self.element(label, " xmlns=\"http://www.w3.org/2000/svg\"", &head)
+    }
+
+    /// The drawing as a PDF file, on light paper.
+    pub(crate) fn pdf(&self, label: &str) -> Vec<u8> {
+        self.pdf.file(self.width, self.height, label)
     }
 
     fn element(&self, label: &str, attributes: &str, head: &str) -> String {

@@ -94,42 +94,59 @@ pub(crate) fn css() -> String {
     )
 }
 
+/// The corners of a shape; a circle has many.
+pub(super) fn corners(shape: Shape, (x, y): (f64, f64), r: f64) -> Vec<(f64, f64)> {
+    let place = |&(dx, dy): &(f64, f64)| (x + r * dx, y + r * dy);
+    match outline(shape) {
+        Some(corners) => corners.iter().map(place).collect(),
+        None => (0..32)
+            .map(|i| f64::from(i) / 32.0 * std::f64::consts::TAU)
+            .map(|turn| place(&(turn.cos(), turn.sin())))
+            .collect(),
+    }
+}
+
 /// The opening of an element of this shape, without its style.
 pub(super) fn shape(shape: Shape, (x, y): (f64, f64), r: f64) -> String {
-    let polygon = |corners: &[(f64, f64)]| {
-        let points: Vec<String> = corners
-            .iter()
-            .map(|&(dx, dy)| format!("{},{}", coordinate(x + r * dx), coordinate(y + r * dy)))
-            .collect();
-        format!("<polygon points=\"{}\"", points.join(" "))
-    };
-    match shape {
-        Shape::Circle => format!(
+    let Some(corners) = outline(shape) else {
+        return format!(
             "<circle cx=\"{}\" cy=\"{}\" r=\"{}\"",
             coordinate(x),
             coordinate(y),
             coordinate(r)
-        ),
-        Shape::Square => polygon(&[(-0.88, -0.88), (0.88, -0.88), (0.88, 0.88), (-0.88, 0.88)]),
-        Shape::Diamond => polygon(&[(0.0, -1.2), (1.2, 0.0), (0.0, 1.2), (-1.2, 0.0)]),
-        Shape::TriangleUp => polygon(&[(0.0, -1.15), (1.1, 0.8), (-1.1, 0.8)]),
-        Shape::TriangleDown => polygon(&[(0.0, 1.15), (1.1, -0.8), (-1.1, -0.8)]),
-        Shape::Pentagon => polygon(&[
+        );
+    };
+    let points: Vec<String> = corners
+        .iter()
+        .map(|&(dx, dy)| format!("{},{}", coordinate(x + r * dx), coordinate(y + r * dy)))
+        .collect();
+    format!("<polygon points=\"{}\"", points.join(" "))
+}
+
+/// Corners of a marker of radius 1 around 0; none for the circle.
+fn outline(shape: Shape) -> Option<&'static [(f64, f64)]> {
+    Some(match shape {
+        Shape::Circle => return None,
+        Shape::Square => &[(-0.88, -0.88), (0.88, -0.88), (0.88, 0.88), (-0.88, 0.88)],
+        Shape::Diamond => &[(0.0, -1.2), (1.2, 0.0), (0.0, 1.2), (-1.2, 0.0)],
+        Shape::TriangleUp => &[(0.0, -1.15), (1.1, 0.8), (-1.1, 0.8)],
+        Shape::TriangleDown => &[(0.0, 1.15), (1.1, -0.8), (-1.1, -0.8)],
+        Shape::Pentagon => &[
             (0.0, -1.1),
             (1.05, -0.34),
             (0.65, 0.89),
             (-0.65, 0.89),
             (-1.05, -0.34),
-        ]),
-        Shape::Hexagon => polygon(&[
+        ],
+        Shape::Hexagon => &[
             (-0.55, -0.95),
             (0.55, -0.95),
             (1.1, 0.0),
             (0.55, 0.95),
             (-0.55, 0.95),
             (-1.1, 0.0),
-        ]),
-        Shape::Star => polygon(&[
+        ],
+        Shape::Star => &[
             (0.0, -1.25),
             (0.32, -0.4),
             (1.19, -0.39),
@@ -140,8 +157,8 @@ pub(super) fn shape(shape: Shape, (x, y): (f64, f64), r: f64) -> String {
             (-0.51, 0.17),
             (-1.19, -0.39),
             (-0.32, -0.4),
-        ]),
-        Shape::Cross => polygon(&[
+        ],
+        Shape::Cross => &[
             (-1.0, -0.6),
             (-0.6, -1.0),
             (0.0, -0.4),
@@ -154,6 +171,6 @@ pub(super) fn shape(shape: Shape, (x, y): (f64, f64), r: f64) -> String {
             (-0.6, 1.0),
             (-1.0, 0.6),
             (-0.4, 0.0),
-        ]),
-    }
+        ],
+    })
 }

@@ -129,6 +129,7 @@ pub(crate) fn figure(view: &View<'_>, curves: &[EqualLoad]) -> Option<Figure> {
                 hollow: value.includes_zero(),
                 value: Some(value),
                 letter: letter::paired(&better, &worse)
+                    .filter(|_| view.is_the_letters())
                     .and_then(|pair| pair.relative)
                     .map(|x| 100.0 * x),
                 letter_interval: None,
@@ -146,8 +147,14 @@ pub(crate) fn figure(view: &View<'_>, curves: &[EqualLoad]) -> Option<Figure> {
 }
 
 fn draw(layout: Layout, view: &View<'_>, rows: &[Row], curves: &[EqualLoad]) -> Svg {
+    let drawn = |rival: &&str| {
+        let curve = |curve: &EqualLoad| curve.rival == *rival && !curve.points.is_empty();
+        let row = |row: &Row| row.label.ends_with(&format!("vs {rival}"));
+        curves.iter().any(curve) || rows.iter().any(row)
+    };
     let mut items: Vec<(Swatch, String)> = RIVALS
         .iter()
+        .filter(|rival| drawn(rival))
         .map(|rival| {
             (
                 Swatch::Marker(view.look(rival), false),
@@ -155,14 +162,18 @@ fn draw(layout: Layout, view: &View<'_>, rows: &[Row], curves: &[EqualLoad]) -> 
             )
         })
         .collect();
-    items.push((
-        Swatch::Marker(LETTER, true),
-        "the letter's value".to_string(),
-    ));
-    items.push((
-        Swatch::Marker(Look::new(arms::Paint::Muted, Shape::TriangleUp), true),
-        "hollow: interval includes zero".to_string(),
-    ));
+    if forest::has_letter(rows) {
+        items.push((
+            Swatch::Marker(LETTER, true),
+            "the letter's value".to_string(),
+        ));
+    }
+    if forest::has_hollow(rows) {
+        items.push((
+            Swatch::Marker(Look::new(arms::Paint::Muted, Shape::TriangleUp), true),
+            "hollow: interval includes zero".to_string(),
+        ));
+    }
     let width = layout.width();
     let mut trial = Svg::new(width, 10.0);
     let head = legend(&mut trial, 8.0, 4.0, &items) + 24.0;

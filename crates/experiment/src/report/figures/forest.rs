@@ -21,6 +21,16 @@ pub(super) struct Row {
     pub(super) letter_interval: Option<(f64, f64)>,
 }
 
+/// Some row has a value of the letter.
+pub(super) fn has_letter(rows: &[Row]) -> bool {
+    rows.iter().any(|row| row.letter.is_some())
+}
+
+/// Some row has a hollow mark.
+pub(super) fn has_hollow(rows: &[Row]) -> bool {
+    rows.iter().any(|row| row.hollow && row.value.is_some())
+}
+
 /// What goes for all rows.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Axis {

@@ -58,6 +58,7 @@ pub(crate) fn figure(view: &View<'_>) -> Option<Figure> {
             let value = below
                 .and_then(|below| view.pair(arm, below))
                 .and_then(|pair| pair.points);
+            let below = below.filter(|_| view.is_the_letters());
             let letter = below.and_then(|below| letter::paired(arm, below)?.points);
             Row {
                 value,
@@ -114,17 +115,19 @@ const AXES: [(&str, Axis); 3] = [
 ];
 
 fn draw(layout: Layout, ours: Look, panels: &[&Vec<Row>; 3]) -> Svg {
-    let items = [
-        (Swatch::Marker(ours, false), "this run".to_string()),
-        (
+    let mut items = vec![(Swatch::Marker(ours, false), "this run".to_string())];
+    if panels.iter().any(|rows| forest::has_letter(rows)) {
+        items.push((
             Swatch::Marker(LETTER, true),
             "the letter's value".to_string(),
-        ),
-        (
+        ));
+    }
+    if panels.iter().any(|rows| forest::has_hollow(rows)) {
+        items.push((
             Swatch::Marker(ours, true),
             "hollow: interval of the step includes zero".to_string(),
-        ),
-    ];
+        ));
+    }
     let width = layout.width();
     let mut trial = Svg::new(width, 10.0);
     let head = legend(&mut trial, 8.0, 4.0, &items) + 24.0;

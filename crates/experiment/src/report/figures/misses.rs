@@ -95,14 +95,18 @@ fn draw(layout: Layout, bars: &[Bar]) -> Svg {
     let items = |parts: &[Part]| -> Vec<(Swatch, String)> {
         parts
             .iter()
+            // What no bar has needs no entry.
+            .filter(|(_, _, _, count)| bars.iter().any(|bar| count(&bar.misses) > 0))
             .map(|(name, paint, opacity, _)| (Swatch::Bar(*paint, *opacity), (*name).to_string()))
             .collect()
     };
     let mut second = items(&BY_SIGHT);
-    second.push((
-        Swatch::Line(super::Stroke::solid(Paint::INK, 3.0)),
-        "seen or heard by nobody in time".to_string(),
-    ));
+    if bars.iter().any(|bar| bar.misses.seen_by_nobody > 0) {
+        second.push((
+            Swatch::Line(super::Stroke::solid(Paint::INK, 3.0)),
+            "seen or heard by nobody in time".to_string(),
+        ));
+    }
     let first = items(&BY_KNOWLEDGE);
     let width = layout.width();
     let most = bars.iter().map(|bar| bar.share(all(&bar.misses)));

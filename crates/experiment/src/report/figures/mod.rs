@@ -68,6 +68,11 @@ impl Figure {
     pub(crate) fn svg(&self) -> String {
         self.wide.file(&self.label)
     }
+
+    /// The same for papers.
+    pub(crate) fn pdf(&self) -> Vec<u8> {
+        self.wide.pdf(&self.label)
+    }
 }
 
 /// What stands before a legend's text.

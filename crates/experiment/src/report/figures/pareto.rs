@@ -2,11 +2,11 @@
 
 use covey_simulator::arms;
 
-use super::super::draw::{Anchor, Look, Paint, Panel, SMALL, Scale, Stroke, Svg, plain};
+use super::super::draw::{Anchor, Look, Paint, Panel, SMALL, Scale, Stroke, Svg, plain, width};
 use super::super::view::{ArmView, Interval, View};
-use super::labels::{self, Area};
+use super::labels::{self, Area, Label};
 use super::{Figure, Layout, Swatch, extent, legend, with_interval};
-use crate::names::{CPM_RMR, DEMAND_RANDOM, ORACLE, PROPOSED};
+use crate::names::{CPM_RMR, DEMAND, DEMAND_RANDOM, ORACLE, PROPOSED};
 
 /// An arm with both values in place.
 struct Dot<'a> {
@@ -44,15 +44,19 @@ pub(crate) fn figure(view: &View<'_>) -> Option<Figure> {
     ))
 }
 
-/// A line per strategy, and what else needs a word.
-fn legend_of(view: &View<'_>, dots: &[Dot<'_>], oracle: bool) -> Vec<(Swatch, String)> {
+/// Strategies that no text in the figure names, and what else needs a word: every entry has a mark.
+fn legend_of(
+    view: &View<'_>,
+    dots: &[Dot<'_>],
+    oracle: bool,
+    unnamed: &[&str],
+) -> Vec<(Swatch, String)> {
     let mut items: Vec<(Swatch, String)> = Vec::new();
     for dot in dots {
-        if !items.iter().any(|(_, text)| *text == dot.arm.who.strategy) {
-            items.push((
-                Swatch::Marker(dot.look, false),
-                dot.arm.who.strategy.to_string(),
-            ));
+        let strategy = dot.arm.who.strategy;
+        if unnamed.contains(&strategy) && !items.iter().any(|(_, text)| text == strategy) {
+            let hollow = dot.dominated.is_some();
+            items.push((Swatch::Marker(dot.look, hollow), strategy.to_string()));
         }
     }
     if let Some(dot) = dots.iter().find(|dot| dot.dominated.is_some()) {
@@ -83,7 +87,22 @@ fn legend_of(view: &View<'_>, dots: &[Dot<'_>], oracle: bool) -> Vec<(Swatch, St
 }
 
 fn draw(layout: Layout, view: &View<'_>, dots: &[Dot<'_>], oracle: Option<Interval>) -> Svg {
-    let items = legend_of(view, dots, oracle.is_some());
+    // Strategies are named beside their marks; those for which there is no room are named by the legend, which moves all else
+    // down but changes no room.
+    let (_, unnamed) = compose(layout, view, dots, oracle, &[]);
+    let (svg, _) = compose(layout, view, dots, oracle, &unnamed);
+    svg
+}
+
+/// The figure, and the strategies that found no room for their names.
+fn compose<'a>(
+    layout: Layout,
+    view: &View<'_>,
+    dots: &[Dot<'a>],
+    oracle: Option<Interval>,
+    unnamed: &[&str],
+) -> (Svg, Vec<&'a str>) {
+    let items = legend_of(view, dots, oracle.is_some(), unnamed);
     let plot = if layout.is_wide() { 350.0 } else { 310.0 };
     // The legend's height is only known once it is drawn, so it is drawn on a drawing of its own first.
     let mut trial = Svg::new(layout.width(), 10.0);
@@ -97,12 +116,13 @@ fn draw(layout: Layout, view: &View<'_>, dots: &[Dot<'_>], oracle: Option<Interv
         .iter()
         .flat_map(|dot| [dot.deficit.lo, dot.deficit.hi])
         .chain(oracle.map(|oracle| oracle.hi));
+    let target = view.summary.target();
     let panel = Panel {
         left,
         top,
         right,
         bottom: top + plot,
-        x: load_scale(dots, (left + 12.0, right - 10.0)),
+        x: load_scale(dots, target, (left + 12.0, right - 10.0)),
         y: Scale::linear(extent(deficits, true), (top + plot, top)),
     };
     panel.y_axis(&mut svg, "deficit (% of decision-relevant objects)", 8.0, 6);
@@ -115,7 +135,7 @@ fn draw(layout: Layout, view: &View<'_>, dots: &[Dot<'_>], oracle: Option<Interv
     if let Some(oracle) = oracle {
         draw_oracle(&mut svg, &panel, oracle, &mut taken);
     }
-    draw_target(&mut svg, &panel, view.summary.target(), &mut taken);
+    draw_target(&mut svg, &panel, target, &mut taken);
     for pair in dots.windows(2) {
         if pair[0].arm.who.strategy == pair[1].arm.who.strategy {
             let [from, to] =
@@ -124,26 +144,52 @@ fn draw(layout: Layout, view: &View<'_>, dots: &[Dot<'_>], oracle: Option<Interv
             taken.extend(labels::along(from, to));
         }
     }
-    let mut names = Vec::new();
     for dot in dots {
         draw_dot(&mut svg, &panel, dot, &mut taken);
-        if let Some(b) = dot
-            .arm
-            .who
-            .allowance
-            .filter(|_| view.allowances(dot.arm.who.strategy).len() > 1)
-            // They lie on top of those whose budgets they share.
-            .filter(|_| !dot.arm.who.is_yardstick() && dot.arm.who.strategy != DEMAND_RANDOM)
+    }
+    let (names, strategies) = names_of(view, dots, &panel);
+    let bounds = [panel.left, panel.top, panel.right, panel.bottom];
+    let placed = labels::place(&mut svg, bounds, taken, &names);
+    let without = strategies.into_iter().zip(placed);
+    let without = without.filter_map(|(strategy, placed)| strategy.filter(|_| !placed));
+    (svg, without.collect())
+}
+
+/// A name beside one mark of each strategy, the last, and the allowance beside the others; the names first.
+fn names_of<'a>(
+    view: &View<'_>,
+    dots: &[Dot<'a>],
+    panel: &Panel,
+) -> (Vec<Label>, Vec<Option<&'a str>>) {
+    let mut names = Vec::new();
+    let mut rest = Vec::new();
+    for (number, dot) in dots.iter().enumerate() {
+        let who = &dot.arm.who;
+        let at = panel.point(dot.load.mean, dot.deficit.mean);
+        let several = view.allowances(who.strategy).len() > 1;
+        let b = who.allowance.filter(|_| several).map(plain_allowance);
+        let next = dots.get(number + 1);
+        if next.is_none_or(|next| next.arm.who.strategy != who.strategy) {
+            let text = match b {
+                Some(b) => format!("{} {b}", who.strategy),
+                None => who.strategy.to_string(),
+            };
+            let leads = true;
+            names.push((Label { at, text, leads }, Some(who.strategy)));
+        // They lie on top of those whose budgets they share.
+        } else if let Some(text) = b
+            && !who.is_yardstick()
+            && who.strategy != DEMAND_RANDOM
         {
-            names.push((
-                panel.point(dot.load.mean, dot.deficit.mean),
-                plain_allowance(b),
-            ));
+            let leads = false;
+            rest.push((Label { at, text, leads }, None));
         }
     }
-    let bounds = [panel.left, panel.top, panel.right, panel.bottom];
-    labels::place(&mut svg, bounds, taken, &names);
-    svg
+    // The letter's and our own find their places first.
+    let first =
+        |(_, strategy): &(Label, Option<&str>)| !matches!(strategy, Some(PROPOSED | DEMAND));
+    names.sort_by_key(first);
+    names.into_iter().chain(rest).unzip()
 }
 
 fn plain_allowance(b: f64) -> String {
@@ -173,18 +219,34 @@ fn draw_oracle(svg: &mut Svg, panel: &Panel, oracle: Interval, taken: &mut Vec<A
         lo + 13.0
     };
     svg.muted((panel.left + 4.0, y), Anchor::Start, SMALL, &text);
+    let wide = width(&text, SMALL);
+    taken.push([panel.left, y - SMALL, panel.left + 8.0 + wide, y + 3.0]);
 }
 
+/// The target at its load; where that is beyond the axis, an arrow at the edge that says so.
 fn draw_target(svg: &mut Svg, panel: &Panel, target: f64, taken: &mut Vec<Area>) {
     let at = panel.x.at(target);
-    svg.titled(&format!("congestion target: {target} of capacity"), |svg| {
-        svg.line(
-            (at, panel.top),
-            (at, panel.bottom),
-            Stroke::dashed(Paint::MUTED, 1.2, "5 4"),
-        );
+    let dashes = Stroke::dashed(Paint::MUTED, 1.2, "5 4");
+    let title = format!("congestion target: {target} of capacity");
+    if panel.x.shows(target) {
+        svg.titled(&title, |svg| {
+            svg.line((at, panel.top), (at, panel.bottom), dashes);
+        });
+        taken.extend(labels::along((at, panel.top), (at, panel.bottom)));
+        return;
+    }
+    let text = format!("target {target} \u{2192}");
+    let (edge, y) = (panel.right - 2.0, panel.top + 14.0);
+    svg.titled(&format!("{title}, beyond the axis"), |svg| {
+        svg.muted((edge, y), Anchor::End, SMALL, &text);
+        svg.line((edge, panel.top), (edge, panel.top + 18.0), dashes);
     });
-    taken.extend(labels::along((at, panel.top), (at, panel.bottom)));
+    taken.push([
+        edge - width(&text, SMALL),
+        panel.top,
+        edge,
+        panel.top + 20.0,
+    ]);
 }
 
 fn draw_dot(svg: &mut Svg, panel: &Panel, dot: &Dot<'_>, taken: &mut Vec<Area>) {
@@ -214,23 +276,39 @@ fn draw_dot(svg: &mut Svg, panel: &Panel, dot: &Dot<'_>, taken: &mut Vec<Area>) 
     taken.push([x_lo, y - 4.0, x_hi, y + 4.0]);
 }
 
-/// Straight, or with a gap where few arms lie far beyond all others.
-fn load_scale(dots: &[Dot<'_>], (left, right): (f64, f64)) -> Scale {
+/// Straight, or with a gap where few arms lie far beyond all others: at most one in five, and at least one. The target is part of the
+/// axis unless that would leave a third of it empty.
+fn load_scale(dots: &[Dot<'_>], target: f64, (left, right): (f64, f64)) -> Scale {
     let mut loads: Vec<&Dot<'_>> = dots.iter().collect();
     loads.sort_by(|a, b| a.load.mean.total_cmp(&b.load.mean));
+    let few = (dots.len() / 5).max(1);
     let gap = loads
         .windows(2)
-        .map(|pair| (pair[0].load.hi, pair[1].load.lo))
-        .rfind(|(below, above)| *below > 0.05 && *above > 2.0 * below);
+        .enumerate()
+        // So many lie beyond the gap; near it there are at least twice as many.
+        .filter(|(at, _)| {
+            let beyond = loads.len() - 1 - at;
+            beyond <= few && at + 1 >= 2 * beyond
+        })
+        .map(|(_, pair)| (pair[0].load.hi, pair[1].load.lo))
+        .find(|(below, above)| *below > 0.05 && *above > 2.0 * below);
+    let with_target = |most: f64| {
+        if target > most && target <= 1.5 * most {
+            target
+        } else {
+            most
+        }
+    };
     let Some((below, above)) = gap else {
-        return Scale::linear(
-            extent(dots.iter().flat_map(|dot| [dot.load.lo, dot.load.hi]), true),
-            (left, right),
-        );
+        let ends = dots.iter().flat_map(|dot| [dot.load.lo, dot.load.hi]);
+        let most = dots.iter().map(|dot| dot.load.hi).fold(0.0, f64::max);
+        let ends = ends.chain([with_target(most)]);
+        return Scale::linear(extent(ends, true), (left, right));
     };
     let most = dots.iter().map(|dot| dot.load.hi).fold(above, f64::max);
     let air = ((most - above) * 0.8).max(0.06);
     let edge = left + (right - left) * 0.8;
+    let below = with_target(below).min(above - air);
     Scale::Broken {
         near: ((0.0, below * 1.06), (left, edge - 8.0)),
         far: ((above - air, most + air), (edge + 8.0, right)),

@@ -4,7 +4,7 @@ use super::super::draw::{Anchor, Paint, Panel, SMALL, Scale, Stroke, Svg};
 use super::super::series::{Series, Trace, TracePoint};
 use super::super::view::View;
 use super::{Figure, Layout, Swatch, extent, legend};
-use crate::names::{PROPOSED, RANDOM, at};
+use crate::names::{DEMAND, PROPOSED, RANDOM, at, strategy_of};
 
 const HEIGHT: f64 = 120.0;
 
@@ -21,7 +21,7 @@ const QUANTITIES: [Quantity; 3] = [
 
 pub(crate) fn figure(view: &View<'_>, series: &Series) -> Option<Figure> {
     let mut lines: Vec<(Stroke, &Trace)> = Vec::new();
-    for strategy in [PROPOSED, RANDOM] {
+    for strategy in [PROPOSED, DEMAND, RANDOM] {
         let mut allowances = view.allowances(strategy);
         if allowances.is_empty() {
             allowances = allowances_of(series, strategy);
@@ -34,7 +34,7 @@ pub(crate) fn figure(view: &View<'_>, series: &Series) -> Option<Figure> {
                     1 => "7 3",
                     _ => "2 3",
                 };
-                let width = if strategy == PROPOSED { 2.0 } else { 1.3 };
+                let width = if strategy == RANDOM { 1.3 } else { 2.0 };
                 lines.push((
                     Stroke::dashed(Paint::of(view.look(strategy)), width, dash),
                     trace,
@@ -90,7 +90,12 @@ fn draw(layout: Layout, lines: &[(Stroke, &Trace)], warmup: f64, target: f64) ->
     for (i, (label, value)) in QUANTITIES.into_iter().enumerate() {
         let top = head + i as f64 * pitch;
         let bottom = top + HEIGHT;
-        let values = lines
+        // Random admission and choice by demand know no price: what is not drawn sets no scale.
+        let drawn: Vec<&(Stroke, &Trace)> = lines
+            .iter()
+            .filter(|(_, trace)| i > 0 || strategy_of(&trace.arm) == PROPOSED)
+            .collect();
+        let values = drawn
             .iter()
             .flat_map(|(_, trace)| trace.points.iter().filter_map(value))
             .chain((i == 2).then_some(target));
@@ -126,11 +131,7 @@ fn draw(layout: Layout, lines: &[(Stroke, &Trace)], warmup: f64, target: f64) ->
                 Stroke::solid(Paint::MUTED, 1.0),
             );
         }
-        for (stroke, trace) in lines {
-            // Random admission knows no price.
-            if i == 0 && trace.arm.starts_with(RANDOM) {
-                continue;
-            }
+        for (stroke, trace) in drawn {
             draw_trace(&mut svg, &panel, *stroke, trace, label, value);
         }
     }

@@ -48,6 +48,21 @@ fn negated(value: Interval) -> Interval {
     }
 }
 
+/// A difference with the word for its sign, so that it is no less than nothing.
+fn turned(by: Interval, [above, below]: [&'static str; 2]) -> (&'static str, Interval) {
+    if by.mean < 0.0 {
+        (below, negated(by))
+    } else {
+        (above, by)
+    }
+}
+
+/// `less by 0.15 [0.1, 0.2]`, or `more by …` where it is more.
+fn by_how_much(by: Interval, ways: [&'static str; 2], decimals: usize, unit: &str) -> String {
+    let (way, by) = turned(by, ways);
+    format!("{way} by {}", with_interval(by, decimals, unit))
+}
+
 /// `value`, give or take `half`, meets the interval.
 fn meets(ours: Interval, value: f64, half: f64) -> bool {
     ours.lo <= value + half && ours.hi >= value - half
@@ -102,20 +117,18 @@ fn load_difference(view: &View<'_>, more: &str, less: &str) -> Option<Interval> 
 pub(super) fn falls(view: &View<'_>) -> Judged {
     let first = deficit_difference(view, PROPOSED_02, PROPOSED_04)?;
     let second = deficit_difference(view, PROPOSED_04, PROPOSED_08)?;
+    let ways = ["less", "more"];
     let text = format!(
-        "by {} from 0.2 to 0.4, by {} from 0.4 to 0.8",
-        with_interval(first, 2, " points"),
-        with_interval(second, 2, " points")
+        "{} from 0.2 to 0.4, {} from 0.4 to 0.8",
+        by_how_much(first, ways, 2, " points"),
+        by_how_much(second, ways, 2, " points")
     );
     Some((text, both(above(first, 0.0), above(second, 0.0))))
 }
 
 pub(super) fn less_load(view: &View<'_>, less: &str, more: &str) -> Judged {
     let by = load_difference(view, more, less)?;
-    Some((
-        format!("less by {}", with_interval(by, 3, "")),
-        above(by, 0.0),
-    ))
+    Some((by_how_much(by, ["less", "more"], 3, ""), above(by, 0.0)))
 }
 
 pub(super) fn fourfold(view: &View<'_>) -> Judged {
@@ -158,8 +171,9 @@ pub(super) fn reporting(view: &View<'_>) -> Judged {
         let digest = mean_value(&rows, drawn, 1, |row| row.digest_load).unwrap_or(mean_digest);
         (rmr > 0.0).then(|| 100.0 * (1.0 - (ours - digest) / rmr))
     })?;
+    let (way, shown) = turned(less, ["less", "more"]);
     Some((
-        format!("{} less", with_interval(less, 0, " %")),
+        format!("{} {way}", with_interval(shown, 0, " %")),
         above(less, 0.0),
     ))
 }
@@ -183,10 +197,8 @@ pub(super) fn shown(points: Interval) -> String {
 
 pub(super) fn more_missed(view: &View<'_>, more: &str, less: &str) -> Judged {
     let by = deficit_difference(view, more, less)?;
-    Some((
-        format!("more by {}", with_interval(by, 2, " points")),
-        above(by, 0.0),
-    ))
+    let text = by_how_much(by, ["more", "less"], 2, " points");
+    Some((text, above(by, 0.0)))
 }
 
 pub(super) fn dominated(view: &View<'_>, name: &str) -> Judged {

@@ -8,11 +8,14 @@
 //! binding (0: none, else its place in [`Binding`] + 1), `v` relevant, `v` missed; `v` number of pairs and per pair one byte source + 8 x missed +
 //! 16 x seen by nobody, `v` age in ms, `v` sender + 1 (0: none); `v` number of deliveries and per delivery `v` sender, one byte
 //! kind, `v` number of receivers and per receiver `v` number less the one before less 1 (the first: its number).
+//!
+//! Seen: `v` number of cycles; per cycle: `v` cycle, `v` number of missed pairs and per pair `v` its number less the one before less 1, `v` number
+//! of participants and per participant `v` number likewise.
 
 use super::bytes::{Fault, Take, put_f, put_v, put_z};
 use super::{
-    ArmCycle, CycleRelevance, Delivery, Knowledge, MessageKind, OwnSight, Relation, Relevant, Role,
-    Source,
+    ArmCycle, CycleRelevance, CycleSeen, Delivery, Knowledge, MessageKind, OwnSight, Relation,
+    Relevant, Role, Seen, Source,
 };
 use crate::outcome::{Binding, CycleRow, Deficit};
 
@@ -106,14 +109,67 @@ pub(super) fn encode_arm(cycles: &[ArmCycle]) -> Vec<u8> {
             put_v(&mut out, u64::from(delivery.sender));
             out.push(delivery.kind as u8);
             put_v(&mut out, delivery.receivers.len() as u64);
-            let mut next = 0;
-            for &receiver in &delivery.receivers {
-                put_v(&mut out, u64::from(receiver.wrapping_sub(next)));
-                next = receiver.wrapping_add(1);
-            }
+            put_ascending(&mut out, &delivery.receivers);
         }
     }
     out
+}
+
+/// Numbers that ascend, without how many there are.
+fn put_ascending(out: &mut Vec<u8>, numbers: &[u32]) {
+    let mut next = 0;
+    for &number in numbers {
+        put_v(out, u64::from(number.wrapping_sub(next)));
+        next = number.wrapping_add(1);
+    }
+}
+
+/// How many there are, and numbers that ascend.
+fn take_ascending(take: &mut Take<'_>) -> Result<Vec<u32>, Fault> {
+    let mut next = 0u32;
+    list(take, 1, |take| {
+        let number = next
+            .checked_add(take.v32()?)
+            .ok_or("a vehicle's number of more than 32 bits")?;
+        next = number.saturating_add(1);
+        Ok(number)
+    })
+}
+
+pub(super) fn encode_seen(cycles: &[CycleSeen]) -> Vec<u8> {
+    let mut out = Vec::new();
+    put_v(&mut out, cycles.len() as u64);
+    for cycle in cycles {
+        put_v(&mut out, u64::from(cycle.cycle));
+        put_v(&mut out, cycle.missed.len() as u64);
+        let mut next = 0;
+        for seen in &cycle.missed {
+            put_v(&mut out, u64::from(seen.pair.wrapping_sub(next)));
+            next = seen.pair.wrapping_add(1);
+            put_v(&mut out, seen.by.len() as u64);
+            put_ascending(&mut out, &seen.by);
+        }
+    }
+    out
+}
+
+pub(super) fn decode_seen(bytes: &[u8]) -> Result<Vec<CycleSeen>, Fault> {
+    let mut take = Take::new(bytes);
+    let cycles = list(&mut take, 2, |take| {
+        let cycle = take.v32()?;
+        let mut next = 0u32;
+        let missed = list(take, 2, |take| {
+            let pair = next
+                .checked_add(take.v32()?)
+                .ok_or("a pair's number of more than 32 bits")?;
+            next = pair.saturating_add(1);
+            let by = take_ascending(take)?;
+            Ok(Seen { pair, by })
+        })?;
+        Ok(CycleSeen { cycle, missed })
+    })?;
+    take.end()?;
+    Ok(cycles)
 }
 
 pub(super) fn decode_arm(bytes: &[u8]) -> Result<Vec<ArmCycle>, Fault> {
@@ -214,18 +270,10 @@ fn delivery(take: &mut Take<'_>) -> Result<Delivery, Fault> {
         1 => MessageKind::Broadcast,
         other => return Err(format!("message kind {other}, expected 0 or 1")),
     };
-    let mut next = 0u32;
-    let receivers = list(take, 1, |take| {
-        let receiver = next
-            .checked_add(take.v32()?)
-            .ok_or("a vehicle's number of more than 32 bits")?;
-        next = receiver.saturating_add(1);
-        Ok(receiver)
-    })?;
     Ok(Delivery {
         sender,
         kind,
-        receivers,
+        receivers: take_ascending(take)?,
     })
 }
 

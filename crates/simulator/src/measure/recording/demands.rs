@@ -1,14 +1,15 @@
 //! Demand blocks: what every host of an arm that chooses by demand knew and picked, exactly.
 //!
 //! `v` number of values and that many f64, as in a decision block. Then `v` number of choices, and for each `v` cycle, `v` host, `v`
-//! length and that many bytes: `z` tile column and row; one byte (1 positions are rounded, 2 there is a request factor); values
+//! length and that many bytes: `z` tile column and row; one byte (1 positions are rounded, 2 there is a request factor, 4 there are tracks); values
 //! budget, base, report, object and requested bytes, threshold, least gain, and the request factor where there is one; the host's position;
 //! twelve values (delivery by distance); `v` number of listeners and per listener `v` id less the one before less 1 (the first: its id) and a position; `v` number
 //! of objects and per object `v` id likewise, one byte (1 silent, 2 can be repeated), a value (bytes) where it can; per object
 //! `v` number of needs and per need `v` listener less the one before less 1 and two values (now, next); `v` number of candidates and per candidate
 //! `v` id likewise, one byte (1 it is a listener, at the same place), a position where it is not, three values (command, bonus, extra bytes), `v` number of
 //! views and per view `v` object less the one before less 1 and a value (chance); `v` number of picks and per pick one byte
-//! (0 report, 1 repeat, 2 request) and `v` number of the candidate or object.
+//! (0 report, 1 repeat, 2 request) and `v` number of the candidate or object; where there are tracks `v` number of them and per track `v`
+//! object less the one before less 1, two `z` numbers (place in cm less that of the track before), `v` heading, length, width and age.
 //!
 //! A position is two values, or, where positions are rounded, two `z` numbers of tenths of a millimetre less those of the position
 //! before. They are rounded only where the choice made from the rounded ones is the same, gains included, to the last bit: positions
@@ -23,12 +24,14 @@ use covey_protocol::demand::snapshot::DemandSnapshot;
 use covey_protocol::grid::Position;
 use covey_protocol::link::{BINS, LinkQuality};
 
-use super::DemandDecision;
 use super::bytes::{Fault, Take, put_v, put_z};
 use super::values::{Encoder, Entry, Values};
+use super::{DemandDecision, Track};
 
 /// Rounded positions are in this many metres.
 const UNIT: f64 = 1e-4;
+/// The bit of a choice that has tracks.
+const TRACKS: u8 = 4;
 /// Rounded positions lie within this many metres; others stay as they are.
 const FAR: f64 = 1e8;
 
@@ -126,7 +129,7 @@ fn put(values: &mut Encoder, out: &mut Vec<u8>, decision: &DemandDecision) {
     let p = rounded.as_ref().unwrap_or(exact);
     put_z(out, i64::from(decision.tile[0]));
     put_z(out, i64::from(decision.tile[1]));
-    out.push(u8::from(rounded.is_some()) | u8::from(p.request_factor.is_some()) << 1);
+    out.push(u8::from(rounded.is_some()) | u8::from(p.request_factor.is_some()) << 1 | TRACKS);
     for x in [
         p.budget_bytes,
         p.base_bytes,
@@ -167,6 +170,49 @@ fn put(values: &mut Encoder, out: &mut Vec<u8>, decision: &DemandDecision) {
         out.push(kind);
         put_v(out, u64::from(number));
     }
+    put_tracks(out, &decision.tracks);
+}
+
+fn put_tracks(out: &mut Vec<u8>, tracks: &[Track]) {
+    put_v(out, tracks.len() as u64);
+    let mut objects = Ascending::default();
+    let mut last = [0; 2];
+    for track in tracks {
+        objects.put(out, u64::from(track.object));
+        let place = [i64::from(track.x_cm), i64::from(track.y_cm)];
+        put_z(out, place[0] - last[0]);
+        put_z(out, place[1] - last[1]);
+        last = place;
+        for x in [track.heading, track.length_cm, track.width_cm] {
+            put_v(out, u64::from(x));
+        }
+        put_v(out, u64::from(track.age_ms));
+    }
+}
+
+fn take_tracks(take: &mut Take<'_>, objects: usize) -> Result<Vec<Track>, Fault> {
+    let n = take.count(7)?;
+    let mut numbers = Ascending::default();
+    let mut last = [0i64; 2];
+    let mut tracks = Vec::with_capacity(n);
+    for _ in 0..n {
+        let object = numbers.take_below(take, objects)?;
+        for x in &mut last {
+            *x = x.saturating_add(take.z()?);
+        }
+        let cm = |x: i64| i32::try_from(x).map_err(|_| format!("a place of {x} cm"));
+        let short = |x: u64| u16::try_from(x).map_err(|_| format!("{x} in a track"));
+        tracks.push(Track {
+            object,
+            x_cm: cm(last[0])?,
+            y_cm: cm(last[1])?,
+            heading: short(take.v()?)?,
+            length_cm: short(take.v()?)?,
+            width_cm: short(take.v()?)?,
+            age_ms: take.v32()?,
+        });
+    }
+    Ok(tracks)
 }
 
 /// Objects, then who needs each of them.
@@ -262,6 +308,10 @@ fn decision(values: &Values, take: &mut Take<'_>, host: AgentId) -> Result<Deman
     let needs = take_needs(values, take, &listeners, objects.len())?;
     let candidates = take_candidates(values, take, &mut places, &listeners, objects.len())?;
     let picks = take_picks(take, candidates.len(), objects.len())?;
+    let tracks = match bits & TRACKS {
+        0 => Vec::new(),
+        _ => take_tracks(take, objects.len())?,
+    };
     let [
         budget_bytes,
         base_bytes,
@@ -291,6 +341,7 @@ fn decision(values: &Values, take: &mut Take<'_>, host: AgentId) -> Result<Deman
         tile,
         snapshot: DemandSnapshot { host, problem },
         picks,
+        tracks,
     })
 }
 

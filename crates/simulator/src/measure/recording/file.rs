@@ -40,10 +40,12 @@ pub enum Kind {
     Demands = 7,
     /// An arm over time, JSON: a [`Curve`](super::Curve); one an arm.
     Curve = 8,
+    /// Who could have told of what an arm missed in a chunk.
+    Seen = 9,
 }
 
 /// How many kinds there are.
-pub(super) const KINDS: usize = 9;
+pub(super) const KINDS: usize = 10;
 
 impl Kind {
     fn of(byte: u8) -> Option<Self> {
@@ -57,6 +59,7 @@ impl Kind {
             6 => Self::Tiles,
             7 => Self::Demands,
             8 => Self::Curve,
+            9 => Self::Seen,
             _ => return None,
         })
     }
@@ -138,4 +141,28 @@ pub(super) fn trailer(index: &[u8], count: u32, offset: u64) -> Vec<u8> {
     out.extend_from_slice(blake3::hash(index).as_bytes());
     out.extend_from_slice(END);
     out
+}
+
+/// Packs a block.
+#[cfg(feature = "files")]
+pub(super) fn pack(bytes: &[u8], level: i32) -> std::io::Result<Vec<u8>> {
+    zstd::bulk::compress(bytes, level)
+}
+
+/// Unpacks a block of so many bytes at most.
+#[cfg(feature = "files")]
+pub(super) fn unpack(packed: &[u8], most: usize) -> std::io::Result<Vec<u8>> {
+    zstd::bulk::decompress(packed, most)
+}
+
+/// There are no files where this is built.
+#[cfg(not(feature = "files"))]
+pub(super) fn pack(_: &[u8], _: i32) -> std::io::Result<Vec<u8>> {
+    Err(std::io::ErrorKind::Unsupported.into())
+}
+
+/// There are no files where this is built.
+#[cfg(not(feature = "files"))]
+pub(super) fn unpack(_: &[u8], _: usize) -> std::io::Result<Vec<u8>> {
+    Err(std::io::ErrorKind::Unsupported.into())
 }

@@ -38,6 +38,12 @@ pub struct Header {
     /// The fingerprint of the results that it belongs to; empty where it was recorded by itself.
     #[serde(default)]
     pub run: String,
+    /// The revision of the program that recorded; empty where nobody told.
+    #[serde(default)]
+    pub revision: String,
+    /// Every parameter in force, by section, as summaries have them; null in recordings of older programs.
+    #[serde(default)]
+    pub readings: serde_json::Value,
 }
 
 /// An arm of the recording.
@@ -49,6 +55,9 @@ pub struct ArmHeader {
     pub hosted: bool,
     /// Its hosts decide as `covey decide` does on what they knew: by score, or by gain.
     pub scored: bool,
+    /// Its colour in figures, by name; empty in recordings of older programs.
+    #[serde(default)]
+    pub paint: String,
 }
 
 /// Where the grid lies in the map's plane.

@@ -46,14 +46,16 @@ mod writer;
 use std::path::PathBuf;
 
 use covey_protocol::admission::{Binding, Change};
-use covey_protocol::demand::snapshot::DemandSnapshot;
-use covey_protocol::snapshot::Snapshot;
 use thiserror::Error;
 
 use crate::outcome::CycleRow;
 
-pub use super::facts::{Delivery, Knowledge, MessageKind, OwnSight, Relation, Relevant, Source};
-pub use covey_protocol::demand::select::Pick;
+pub use super::facts::{
+    Delivery, Knowledge, MessageKind, OwnSight, Relation, Relevant, Seen, Source, Track,
+};
+pub use covey_protocol::demand::select::{Pick, Selection};
+pub use covey_protocol::demand::snapshot::DemandSnapshot;
+pub use covey_protocol::snapshot::Snapshot;
 pub use file::{Kind, MAX_BLOCK};
 pub use manifest::{ArmHeader, Curve, Grid, Header, Manifest, TileCurve, VehicleHeader};
 pub use reader::{Reader, check_block, files_in};
@@ -129,6 +131,8 @@ pub struct DemandDecision {
     pub snapshot: DemandSnapshot,
     /// What it picked, in order.
     pub picks: Vec<Pick>,
+    /// Where it believed the objects to be, by ascending number; recordings of older programs have none.
+    pub tracks: Vec<Track>,
 }
 
 /// One cycle of one arm.
@@ -153,6 +157,15 @@ pub struct CycleRelevance {
     pub cycle: u32,
     /// The pairs, by vehicle, then object.
     pub pairs: Vec<Relevant>,
+}
+
+/// Who could have told of what was missed in one cycle of an arm.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CycleSeen {
+    /// Cycles from the start of the run.
+    pub cycle: u32,
+    /// One entry for each missed pair, by its number.
+    pub missed: Vec<Seen>,
 }
 
 /// Why a recording cannot be written or read.

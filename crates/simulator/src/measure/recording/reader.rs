@@ -9,7 +9,7 @@ use super::file::{self, ENTRY, Entry, HEADER, Kind, MAX_BLOCKS, TRAILER};
 use super::manifest::{Curve, Manifest, SCHEMA, TileCurve};
 use super::values::Decoder;
 use super::{
-    ArmCycle, CHUNK_CYCLES, CycleRelevance, DemandDecision, EXTENSION, HostDecision,
+    ArmCycle, CHUNK_CYCLES, CycleRelevance, CycleSeen, DemandDecision, EXTENSION, HostDecision,
     RecordingError, StepRecord, cycles, decisions, demands, motion,
 };
 
@@ -77,6 +77,7 @@ pub fn check_block(kind: Kind, bytes: &[u8]) -> Result<(), String> {
         Kind::Motion => motion::decode(bytes).map(drop),
         Kind::Relevance => cycles::decode_relevance(bytes).map(drop),
         Kind::Arm => cycles::decode_arm(bytes).map(drop),
+        Kind::Seen => cycles::decode_seen(bytes).map(drop),
         Kind::Decisions => {
             let decoder = Decoder::new(bytes)?;
             let mut entries = decoder.entries.iter();
@@ -297,7 +298,7 @@ impl Reader {
             return Err(self.damaged(format!("{name} does not match its checksum")));
         }
         // The unpacked length is limited by the index, so a bomb ends here.
-        match zstd::bulk::decompress(&packed, entry.unpacked as usize) {
+        match file::unpack(&packed, entry.unpacked as usize) {
             Ok(bytes) if bytes.len() == entry.unpacked as usize => Ok(Some(bytes)),
             Ok(bytes) => Err(self.damaged(format!(
                 "{name} has {} bytes, expected {}",
@@ -342,6 +343,15 @@ impl Reader {
     pub fn arm_cycles(&mut self, arm: u16, chunk: u32) -> Result<Vec<ArmCycle>, RecordingError> {
         let bytes = self.block(Kind::Arm, arm, chunk)?;
         self.decoded(bytes, cycles::decode_arm)
+    }
+
+    /// Who could have told of what an arm missed in a chunk; empty in recordings of older programs.
+    ///
+    /// # Errors
+    /// The block is damaged.
+    pub fn seen(&mut self, arm: u16, chunk: u32) -> Result<Vec<CycleSeen>, RecordingError> {
+        let bytes = self.block(Kind::Seen, arm, chunk)?;
+        self.decoded(bytes, cycles::decode_seen)
     }
 
     /// An arm over time.

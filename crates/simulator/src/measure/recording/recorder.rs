@@ -69,6 +69,8 @@ impl Recorder {
             measured_from_us: (warmup_s * 1e6).round() as i64,
             program: format!("covey {}", env!("CARGO_PKG_VERSION")),
             run: String::new(),
+            revision: String::new(),
+            readings: serde_json::to_value(scenario.readings()).unwrap_or_default(),
         };
         Ok(Self {
             writer: Writer::create(path, &header, &prepared.map)?,
@@ -86,6 +88,13 @@ impl Recorder {
     #[must_use]
     pub fn of_run(mut self, fingerprint: &str) -> Self {
         self.writer.of_run(fingerprint);
+        self
+    }
+
+    /// Notes the program's revision.
+    #[must_use]
+    pub fn of_revision(mut self, revision: &str) -> Self {
+        self.writer.of_revision(revision);
         self
     }
 
@@ -201,11 +210,12 @@ impl Observer for Recorder {
                 binding: view.decision.binding,
             }),
             Some(Shown::Demand(shown)) => {
-                let (snapshot, selection) = &**shown;
+                let picks = shown.selection.picks.iter();
                 decided.demands.push(DemandDecision {
                     tile,
-                    snapshot: snapshot.clone(),
-                    picks: selection.picks.iter().map(|picked| picked.pick).collect(),
+                    snapshot: shown.snapshot.clone(),
+                    picks: picks.map(|picked| picked.pick).collect(),
+                    tracks: shown.tracks.clone(),
                 });
             }
             None => {}
@@ -232,9 +242,11 @@ impl Observer for Recorder {
                 deliveries: view.deliveries.to_vec(),
             };
             let decisions = std::mem::take(&mut this.decided[arm].decisions);
+            let seen = view.seen;
             this.writer.arm_cycle(arm, record, &decisions)?;
             let demands = std::mem::take(&mut this.decided[arm].demands);
-            this.writer.demands(arm, &demands)
+            this.writer.demands(arm, &demands)?;
+            this.writer.seen(arm, seen)
         });
     }
 }

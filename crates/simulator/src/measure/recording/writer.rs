@@ -12,8 +12,8 @@ use super::file::{self, Entry, KINDS, Kind, MAX_BLOCK, MAX_BLOCKS};
 use super::manifest::{self, Curve, Header, Manifest, TileCurve, VehicleHeader};
 use super::values::Encoder;
 use super::{
-    ArmCycle, CHUNK_CYCLES, CycleRelevance, DemandDecision, HostDecision, Placed, RecordingError,
-    Relevant, StepRecord, cycles, decisions, demands, motion,
+    ArmCycle, CHUNK_CYCLES, CycleRelevance, CycleSeen, DemandDecision, HostDecision, Placed,
+    RecordingError, Relevant, Seen, StepRecord, cycles, decisions, demands, motion,
 };
 
 /// What was written.
@@ -61,6 +61,7 @@ struct Pending {
     cycles: Vec<ArmCycle>,
     decisions: Encoder,
     demands: Encoder,
+    seen: Vec<CycleSeen>,
     /// Every tile, since the beginning of the run.
     tiles: BTreeMap<[i32; 2], Curve>,
 }
@@ -130,6 +131,11 @@ impl Writer {
     /// Notes the fingerprint of the results that the recording belongs to.
     pub(super) fn of_run(&mut self, fingerprint: &str) {
         self.header.run = fingerprint.to_string();
+    }
+
+    /// Notes the revision of the program that records.
+    pub(super) fn of_revision(&mut self, revision: &str) {
+        self.header.revision = revision.to_string();
     }
 
     /// Records where everyone is at step number `step` (time over step length). `equipped` is asked once a vehicle.
@@ -277,6 +283,20 @@ impl Writer {
         Ok(())
     }
 
+    /// Records who could have told of what arm number `arm` missed in the cycle of the last step.
+    ///
+    /// # Errors
+    /// No such arm, or no step came before.
+    pub fn seen(&mut self, arm: usize, missed: &[Seen]) -> Result<(), RecordingError> {
+        let cycle = self.present_cycle()?;
+        let count = self.arms.len();
+        let pending = self.arms.get_mut(arm);
+        let pending = pending.ok_or_else(|| misuse(format!("arm {arm} of {count}")))?;
+        let missed = missed.to_vec();
+        pending.seen.push(CycleSeen { cycle, missed });
+        Ok(())
+    }
+
     /// Writes what is left and gives the file its name.
     ///
     /// # Errors
@@ -376,6 +396,11 @@ impl Writer {
                 let bytes = demands.finish();
                 self.block(Kind::Demands, arm as u16, chunk, &bytes)?;
             }
+            let seen = std::mem::take(&mut self.arms[arm].seen);
+            if !seen.is_empty() {
+                let bytes = cycles::encode_seen(&seen);
+                self.block(Kind::Seen, arm as u16, chunk, &bytes)?;
+            }
         }
         Ok(())
     }
@@ -393,7 +418,7 @@ impl Writer {
                 bytes.len()
             )));
         }
-        let packed = zstd::bulk::compress(bytes, self.level).map_err(|e| self.failed(e))?;
+        let packed = file::pack(bytes, self.level).map_err(|e| self.failed(e))?;
         self.index.push(Entry {
             kind,
             arm,
