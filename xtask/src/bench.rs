@@ -155,9 +155,12 @@ pub(crate) fn run(root: &Path, keep: bool, report: &mut Report) {
     };
     let comparable = kept.compiler == compiler;
     if !comparable && !keep {
+        let of = match kept.compiler.as_str() {
+            "" => "no compiler",
+            other => other,
+        };
         report.note(format!(
-            "counts are kept of {}, this is {compiler}: not compared",
-            kept.compiler
+            "counts are kept of {of}, this is {compiler}: not compared"
         ));
     }
     let mut now = Kept {
@@ -206,14 +209,14 @@ fn prepare(root: &Path, report: &mut Report) -> Option<(PathBuf, String)> {
             return None;
         }
     };
+    // As the tests are built, so that what they compiled serves.
     let build = [
-        "build",
+        "test",
+        "--no-run",
         "--locked",
         "--workspace",
         "--features",
         &features,
-        "--bin",
-        "covey",
     ];
     let call = Call::new(root, "cargo", &build).env("CARGO_TERM_COLOR", "never");
     report
