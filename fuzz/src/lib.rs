@@ -41,6 +41,11 @@ pub const TARGETS: &[Target] = &[
     target_of("cpm", targets::its::cpms, targets::its::cpm_seeds),
     target_of("digest", targets::digest::run, targets::digest::seeds),
     target_of(
+        "envelope",
+        targets::node::envelopes,
+        targets::node::envelope_seeds,
+    ),
+    target_of(
         "floating-car-data",
         targets::recordings::run,
         targets::recordings::seeds,
@@ -74,6 +79,16 @@ pub const TARGETS: &[Target] = &[
         targets::its::segment_seeds,
     ),
     target_of("snapshot", targets::snapshot::run, targets::snapshot::seeds),
+    target_of(
+        "station",
+        targets::node::stations,
+        targets::node::station_seeds,
+    ),
+    target_of(
+        "vehicle",
+        targets::node::vehicles,
+        targets::node::vehicle_seeds,
+    ),
 ];
 
 const fn target_of(name: &'static str, run: fn(&[u8]), seeds: fn() -> Vec<Vec<u8>>) -> Target {

@@ -42,7 +42,7 @@ fn standing_at(x: f64) -> AgentState {
 }
 
 /// What a step of the own clock is: mostly some milliseconds, now and then back, an hour, or to an end of time.
-fn step(script: &mut Script<'_>) -> Duration {
+pub(crate) fn step(script: &mut Script<'_>) -> Duration {
     match script.byte() {
         0xFF => Duration::from_seconds(3_600.0),
         0xFE => Duration::from_seconds(-3_600.0),

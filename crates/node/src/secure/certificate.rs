@@ -17,6 +17,8 @@ use rasn_its::ieee1609dot2::{
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
+use super::skim;
+
 /// ITS application id of CAMs (TS 102 965).
 pub const AID_CAM: u32 = 36;
 /// ITS application id of CPMs, fused states included (TS 102 965).
@@ -181,6 +183,9 @@ impl Known {
     /// # Errors
     /// It is none, or of a kind that is not supported.
     pub fn read(bytes: &[u8]) -> Result<Self, CertificateError> {
+        skim::certificate(bytes).map_err(|_| CertificateError::Kind {
+            found: "no certificate of TS 103 097's profile",
+        })?;
         let certificate: Certificate = rasn::coer::decode(bytes)
             .map_err(|error| CertificateError::Encoding(error.to_string()))?;
         Self::of(certificate)

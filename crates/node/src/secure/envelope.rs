@@ -1,8 +1,8 @@
 //! A GeoNetworking packet in its envelope.
 //!
 //! A signed packet has the next header 2 in its basic header; then comes EtsiTs103097Data-Signed, whose payload is the packet from
-//! the common header on. The envelope's outermost bytes are looked at before anything is decoded, since what lies inside may nest
-//! as deep as its sender likes.
+//! the common header on. All of it is walked through before anything is decoded (`skim.rs`), since what lies inside may nest as deep, and
+//! claim to be as long, as its sender likes.
 
 use covey_its::frame::ETHERNET_LEN;
 use rasn::types::{FixedOctetString, Integer, OctetString};
@@ -15,12 +15,11 @@ use rasn_its::ieee1609dot2::{
 };
 
 use super::certificate::{self, CertificateError, Digest8};
+use super::skim;
 use p256::ecdsa::SigningKey;
 
 /// Bytes of the GeoNetworking basic header.
 const BASIC_LEN: usize = 4;
-/// What an envelope of our kind begins with: version 3, signed data, SHA-256, a payload of data alone, version 3, unsecured data.
-const BEGIN: [u8; 6] = [3, 0x81, 0, 0x40, 3, 0x80];
 
 /// What the header of an envelope tells besides its payload.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -81,9 +80,7 @@ pub fn open(frame: &[u8]) -> Result<Opened, Closed> {
         2 => {}
         _ => return Err(Closed::Unreadable),
     }
-    if !envelope.starts_with(&BEGIN) {
-        return Err(Closed::Unreadable);
-    }
+    skim::envelope(envelope).map_err(|_| Closed::Unreadable)?;
     let (data, rest) = rasn::coer::decode_with_remainder::<Ieee1609Dot2Data>(envelope)
         .map_err(|_| Closed::Unreadable)?;
     let Ieee1609Dot2Content::SignedData(signed) = data.content else {

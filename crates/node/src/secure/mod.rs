@@ -11,5 +11,6 @@ pub mod certificate;
 pub mod envelope;
 pub mod pki;
 pub mod security;
+mod skim;
 
 pub use security::{Refusal, Security};
