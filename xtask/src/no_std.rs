@@ -12,6 +12,8 @@ const PACKAGE: &str = "covey-protocol";
 const FOLDERS: [&str; 2] = ["crates/parameters", "crates/protocol"];
 /// A target without `std`; used where the toolchain has it, never downloaded.
 const BARE_TARGET: &str = "thumbv7em-none-eabihf";
+/// What on-board units mostly are; likewise.
+const BOARD_TARGET: &str = "aarch64-unknown-linux-gnu";
 
 /// Builds the crate alone with no default features, looks for `std` among the features of what it depends on and in its
 /// source, and builds it for a bare microcontroller where the toolchain can.
@@ -25,23 +27,25 @@ pub(crate) fn run(root: &Path, report: &mut Report) {
     for folder in FOLDERS {
         report.complain(source_with_std(root, folder));
     }
-    if bare_target_is_installed(root) {
-        report.call(Call::new(
-            root,
-            "cargo",
-            &[
-                "build",
-                "--package",
-                PACKAGE,
-                "--all-features",
-                "--target",
-                BARE_TARGET,
-            ],
-        ));
-    } else {
-        report.note(format!(
-            "not built for {BARE_TARGET}: the toolchain does not have it"
-        ));
+    // A microcontroller; and the processors of on-board units, for the messages, too.
+    for (target, arguments) in [
+        (
+            BARE_TARGET,
+            &["build", "--package", PACKAGE, "--all-features"][..],
+        ),
+        (
+            BOARD_TARGET,
+            &["check", "--package", PACKAGE, "--package", "covey-its"],
+        ),
+    ] {
+        if is_installed(root, target) {
+            let arguments = [arguments, &["--target", target]].concat();
+            report.call(Call::new(root, "cargo", &arguments));
+        } else {
+            report.note(format!(
+                "not built for {target}: the toolchain does not have it"
+            ));
+        }
     }
 }
 
@@ -160,11 +164,11 @@ fn relative(root: &Path, path: &Path) -> String {
         .to_string()
 }
 
-fn bare_target_is_installed(root: &Path) -> bool {
+fn is_installed(root: &Path, target: &str) -> bool {
     Call::new(
         root,
         "rustc",
-        &["--print", "target-libdir", "--target", BARE_TARGET],
+        &["--print", "target-libdir", "--target", target],
     )
     .read()
     .is_ok_and(|folder| Path::new(folder.trim()).is_dir())
