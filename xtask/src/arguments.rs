@@ -3,7 +3,7 @@
 
 use crate::fuzz;
 use crate::steps::STEPS;
-use crate::{audit, bench, mutants};
+use crate::{audit, bench, dist, mutants};
 
 const HELP: &str = "\
 The project's own tasks.
@@ -17,6 +17,7 @@ Usage: cargo xtask test [--keep-going] [STEP]...
        cargo xtask audit [DATABASE]
        cargo xtask fuzz [OPTION]... [TARGET]...
        cargo xtask bench [--keep]
+       cargo xtask dist [--try]
 
   test       set up what the tests need and run every check, or only the steps named
   setup      only install what the tests need that cargo does not bring
@@ -28,6 +29,7 @@ Usage: cargo xtask test [--keep-going] [STEP]...
   audit      check dependencies against known advisories
   fuzz       search for inputs that break a promise, guided by coverage
   bench      count the instructions of short runs and compare them with those kept
+  dist       make a static binary and an archive for people who build nothing
 
 `cargo xtask TASK --help` says more.
 ";
@@ -73,6 +75,8 @@ pub(crate) enum Task {
     Fuzz(fuzz::Search),
     /// Count instructions; keep the counts.
     Bench(bool),
+    /// Make the archive; try it on a bare system.
+    Dist(bool),
     /// Print a help text.
     Help(&'static str),
 }
@@ -132,6 +136,15 @@ pub(crate) fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Task,
             [word] if word == "--keep" => Ok(Task::Bench(true)),
             _ => Err(format!(
                 "`cargo xtask bench` takes `--keep` alone, found `{}`",
+                rest.join(" ")
+            )),
+        },
+        Some("dist") if asks_for("--help", "-h") => Ok(Task::Help(dist::HELP)),
+        Some("dist") => match rest.as_slice() {
+            [] => Ok(Task::Dist(false)),
+            [word] if word == "--try" => Ok(Task::Dist(true)),
+            _ => Err(format!(
+                "`cargo xtask dist` takes `--try` alone, found `{}`",
                 rest.join(" ")
             )),
         },
@@ -209,6 +222,7 @@ mod tests {
         assert_eq!(parsed("audit x"), Ok(Task::Audit(Some("x".to_owned()))));
         assert_eq!(parsed("audit"), Ok(Task::Audit(None)));
         assert_eq!(parsed("bench --keep"), Ok(Task::Bench(true)));
+        assert_eq!(parsed("dist --try"), Ok(Task::Dist(true)));
     }
 
     #[test]
@@ -223,5 +237,6 @@ mod tests {
         assert!(parsed("results a b").unwrap_err().contains("`a b`"));
         assert!(parsed("audit a b").unwrap_err().contains("`a b`"));
         assert!(parsed("bench x").unwrap_err().contains("found `x`"));
+        assert!(parsed("dist x").unwrap_err().contains("found `x`"));
     }
 }

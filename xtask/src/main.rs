@@ -16,6 +16,7 @@ mod browser;
 mod component;
 mod corridor;
 mod demonstration;
+mod dist;
 mod example;
 mod fuzz;
 mod licences;
@@ -78,6 +79,7 @@ fn main() -> ExitCode {
             run_alone(|root, report| audit::run(root, database.as_deref(), report))
         }
         Ok(Task::Bench(keep)) => run_alone(|root, report| bench::run(root, keep, report)),
+        Ok(Task::Dist(try_it)) => run_alone(|root, report| dist::run(root, try_it, report)),
         Ok(Task::Fuzz(search)) => run_alone(|root, report| fuzz::run(root, &search, report)),
         Err(error) => {
             eprintln!("{error}");

@@ -76,9 +76,12 @@ impl Motion {
 pub fn turn(a: f64, b: f64) -> f64 {
     let between = libm::fabs(a - b);
     if between <= core::f64::consts::PI {
-        return between;
+        between
+    } else if between <= core::f64::consts::TAU {
+        core::f64::consts::TAU - between
+    } else {
+        libm::fabs(libm::atan2(libm::sin(between), libm::cos(between)))
     }
-    libm::fabs(libm::atan2(libm::sin(between), libm::cos(between)))
 }
 
 /// What a sender included in its reports of the last second.
@@ -99,7 +102,18 @@ impl Inclusion {
             return true;
         };
         let (_, at, then) = &self.included[at];
-        !is_recent(now, *at) || Motion::from(state).has_changed_since(then)
+        if !is_recent(now, *at) {
+            return true;
+        }
+        // Directions are dear: they are compared only where nothing else tells.
+        let speed = state.velocity.speed();
+        let place = Motion {
+            position: state.position,
+            speed,
+            heading: then.heading,
+        };
+        place.has_moved_since(then)
+            || speed.min(then.speed) >= SLOW_M_PER_S && Motion::from(state).has_changed_since(then)
     }
 
     /// A report at `now` includes `objects`.

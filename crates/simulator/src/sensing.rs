@@ -127,11 +127,13 @@ impl Sensing {
         };
         let [x, along] = drawn(0, self.position_error_m, self.position_bias_m);
         let [y, across] = drawn(1, self.position_error_m, self.position_bias_m);
-        let (sin, cos) = heading.sin_cos();
-        state.position = Position::new(
-            state.position.x + x + along * cos - across * sin,
-            state.position.y + y + along * sin + across * cos,
-        );
+        state.position.x += x;
+        state.position.y += y;
+        if self.position_bias_m > 0.0 {
+            let (sin, cos) = heading.sin_cos();
+            state.position.x += along * cos - across * sin;
+            state.position.y += along * sin + across * cos;
+        }
         let faster: f64 = drawn(2, self.speed_error_m_per_s, self.speed_bias_m_per_s)
             .into_iter()
             .sum();
@@ -144,6 +146,7 @@ impl Sensing {
         let (dx, dy) = if speed > 1e-6 {
             (x / speed, y / speed)
         } else {
+            let (sin, cos) = heading.sin_cos();
             (cos, sin)
         };
         let (sin, cos) = turned.to_radians().sin_cos();
