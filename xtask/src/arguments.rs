@@ -3,7 +3,7 @@
 
 use crate::fuzz;
 use crate::steps::STEPS;
-use crate::{audit, bench, mutants};
+use crate::{audit, bench, mutants, python};
 
 const HELP: &str = "\
 The project's own tasks.
@@ -17,6 +17,7 @@ Usage: cargo xtask test [--keep-going] [STEP]...
        cargo xtask audit [DATABASE]
        cargo xtask fuzz [OPTION]... [TARGET]...
        cargo xtask bench [--keep]
+       cargo xtask python [PACKAGE]...
 
   test       set up what the tests need and run every check, or only the steps named
   setup      only install what the tests need that cargo does not bring
@@ -28,6 +29,7 @@ Usage: cargo xtask test [--keep-going] [STEP]...
   audit      check dependencies against known advisories
   fuzz       search for inputs that break a promise, guided by coverage
   bench      count the instructions of short runs and compare them with those kept
+  python     build the Python package into python/.venv
 
 `cargo xtask TASK --help` says more.
 ";
@@ -73,6 +75,8 @@ pub(crate) enum Task {
     Fuzz(fuzz::Search),
     /// Count instructions; keep the counts.
     Bench(bool),
+    /// Build the Python package, with these packages of others beside it.
+    Python(Vec<String>),
     /// Print a help text.
     Help(&'static str),
 }
@@ -126,6 +130,8 @@ pub(crate) fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Task,
         },
         Some("fuzz") if asks_for("--help", "-h") => Ok(Task::Help(fuzz::HELP)),
         Some("fuzz") => fuzz::Search::parse(&rest).map(Task::Fuzz),
+        Some("python") if asks_for("--help", "-h") => Ok(Task::Help(python::HELP)),
+        Some("python") => Ok(Task::Python(rest)),
         Some("bench") if asks_for("--help", "-h") => Ok(Task::Help(bench::HELP)),
         Some("bench") => match rest.as_slice() {
             [] => Ok(Task::Bench(false)),
