@@ -61,6 +61,7 @@ pub const TARGETS: &[Target] = &[
         targets::maps::network,
         targets::maps::network_seeds,
     ),
+    target_of("onnx", targets::onnx::run, targets::onnx::seeds),
     target_of(
         "participant",
         targets::stations::participant,

@@ -5,6 +5,7 @@ pub(crate) mod its;
 pub(crate) mod maps;
 pub(crate) mod messages;
 pub(crate) mod node;
+pub(crate) mod onnx;
 pub(crate) mod polyline;
 pub(crate) mod recordings;
 pub(crate) mod runs;

@@ -3,7 +3,7 @@
 
 use crate::fuzz;
 use crate::steps::STEPS;
-use crate::{audit, bench, dist, mutants};
+use crate::{audit, bench, dist, mutants, python};
 
 const HELP: &str = "\
 The project's own tasks.
@@ -18,6 +18,7 @@ Usage: cargo xtask test [--keep-going] [STEP]...
        cargo xtask fuzz [OPTION]... [TARGET]...
        cargo xtask bench [--keep]
        cargo xtask dist [--try]
+       cargo xtask python [PACKAGE]...
 
   test       set up what the tests need and run every check, or only the steps named
   setup      only install what the tests need that cargo does not bring
@@ -30,6 +31,7 @@ Usage: cargo xtask test [--keep-going] [STEP]...
   fuzz       search for inputs that break a promise, guided by coverage
   bench      count the instructions of short runs and compare them with those kept
   dist       make a static binary and an archive for people who build nothing
+  python     build the Python package into python/.venv
 
 `cargo xtask TASK --help` says more.
 ";
@@ -77,6 +79,8 @@ pub(crate) enum Task {
     Bench(bool),
     /// Make the archive; try it on a bare system.
     Dist(bool),
+    /// Build the Python package, with these packages of others beside it.
+    Python(Vec<String>),
     /// Print a help text.
     Help(&'static str),
 }
@@ -130,6 +134,8 @@ pub(crate) fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Task,
         },
         Some("fuzz") if asks_for("--help", "-h") => Ok(Task::Help(fuzz::HELP)),
         Some("fuzz") => fuzz::Search::parse(&rest).map(Task::Fuzz),
+        Some("python") if asks_for("--help", "-h") => Ok(Task::Help(python::HELP)),
+        Some("python") => Ok(Task::Python(rest)),
         Some("bench") if asks_for("--help", "-h") => Ok(Task::Help(bench::HELP)),
         Some("bench") => match rest.as_slice() {
             [] => Ok(Task::Bench(false)),

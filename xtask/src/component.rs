@@ -6,7 +6,7 @@ use crate::process::Call;
 use crate::step_report::Report;
 
 /// The project's own Python environment, at the top of the repository.
-const VENV: &str = ".venv";
+pub(crate) const VENV: &str = ".venv";
 
 /// What comes from npm, at the top of the repository.
 const NPM: &str = ".npm";
@@ -35,6 +35,8 @@ pub(crate) enum Source {
         package: &'static str,
         version: &'static str,
     },
+    /// PyPI, all that a file lists, into the project's own environment.
+    PipFile { file: &'static str },
     /// PyPI, the source archive as it is, for files that are not installed.
     PipArchive {
         package: &'static str,
@@ -104,6 +106,11 @@ impl Source {
                 ],
                 report,
             ),
+            Self::PipFile { file } => pip(
+                root,
+                &["install", "--disable-pip-version-check", "-r", file],
+                report,
+            ),
             Self::PipArchive { package, version } => pip(
                 root,
                 &[
@@ -158,6 +165,11 @@ impl Source {
             Self::Pip { package, version } => format!(
                 "Try `python3 -m venv {VENV} && {VENV}/bin/python -m pip install {package}=={version}`."
             ),
+            Self::PipFile { file } => {
+                format!(
+                    "Try `python3 -m venv {VENV} && {VENV}/bin/python -m pip install -r {file}`."
+                )
+            }
             Self::PipArchive { package, version } => format!(
                 "Try `{VENV}/bin/python -m pip download --no-deps --no-binary {package} --dest {VENV}/source {package}=={version}`."
             ),

@@ -25,6 +25,7 @@ mod modules;
 mod mutants;
 mod no_std;
 mod process;
+mod python;
 mod report;
 mod setup;
 mod source;
@@ -78,6 +79,7 @@ fn main() -> ExitCode {
         Ok(Task::Audit(database)) => {
             run_alone(|root, report| audit::run(root, database.as_deref(), report))
         }
+        Ok(Task::Python(more)) => run_alone(|root, report| python::build(root, &more, report)),
         Ok(Task::Bench(keep)) => run_alone(|root, report| bench::run(root, keep, report)),
         Ok(Task::Dist(try_it)) => run_alone(|root, report| dist::run(root, try_it, report)),
         Ok(Task::Fuzz(search)) => run_alone(|root, report| fuzz::run(root, &search, report)),

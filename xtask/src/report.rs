@@ -97,7 +97,7 @@ fn without_parentheses(text: &str) -> String {
         .collect()
 }
 
-fn number_and_words(part: &str) -> Option<(u64, &str)> {
+pub(crate) fn number_and_words(part: &str) -> Option<(u64, &str)> {
     let (number, what) = part.trim().split_once(' ')?;
     Some((number.parse().ok()?, what.trim()))
 }

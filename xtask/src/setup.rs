@@ -8,6 +8,7 @@ use std::path::Path;
 
 use crate::browser;
 use crate::component::{Component, Source};
+use crate::python;
 use crate::step_report::Report;
 
 /// SUMO's version: results of the SUMO tests were checked with this one.
@@ -98,6 +99,21 @@ const COMPONENTS: &[Component] = &[
         source: Source::Pip {
             package: "cryptography",
             version: "50.0.2",
+        },
+    },
+    Component {
+        name: "pytest and others",
+        purpose: "what the Python package is built and tested with",
+        probe: (
+            &[
+                ".venv/bin/python",
+                "python/tests/installed.py",
+                python::REQUIREMENTS,
+            ],
+            "all are there",
+        ),
+        source: Source::PipFile {
+            file: python::REQUIREMENTS,
         },
     },
     Component {

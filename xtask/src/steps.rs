@@ -7,7 +7,7 @@ use crate::example::Example;
 use crate::process::Call;
 use crate::report;
 use crate::step_report::Report;
-use crate::{bench, fuzz, licences, metadata, no_std, setup, tidy, web};
+use crate::{bench, fuzz, licences, metadata, no_std, python, setup, tidy, web};
 
 /// One step.
 pub(crate) struct Step {
@@ -148,6 +148,11 @@ pub(crate) const STEPS: &[Step] = &[
         name: "example",
         summary: "a crate outside the workspace has Covey's commands for a policy of its own",
         run: own_policy,
+    },
+    Step {
+        name: "python",
+        summary: "the Python package does what the program does, and its notebooks run",
+        run: python::test,
     },
     Step {
         name: "fuzz",

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::laboratory::{WorkOptions, counted};
 
 // Options of the capture.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct CaptureOptions {
     /// Write every message that was sent to a capture; needs one --arm and one --seed
     #[arg(long, value_name = "FILE")]

@@ -31,26 +31,45 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (name, text) = read_text(&arguments.file)?;
-    if is_demand(&text) {
-        return run_demand(arguments, &name, &text);
+    let decided = decide(&name, &text)?;
+    match arguments.json {
+        true => print(&format!("{}\n", decided.json)),
+        false => say(&decided.told),
     }
-    let snapshot = Snapshot::parse(&text).map_err(|error| Failure::input(&name, error))?;
+}
+
+/// A decision, for programs and for people.
+#[derive(Debug, Clone)]
+pub struct Decided {
+    /// The outcome: schema covey.decision/1, or that of choice by demand.
+    pub json: String,
+    /// Factor by factor, in words.
+    pub told: String,
+}
+
+/// Decides on the snapshot `text`, which messages call `name`.
+pub(crate) fn decide(name: &str, text: &str) -> Result<Decided, Failure> {
+    if is_demand(text) {
+        return decide_demand(name, text);
+    }
+    let snapshot = Snapshot::parse(text).map_err(|error| Failure::input(name, error))?;
     let outcome = snapshot.decide();
     if let Some(what) = outcome.overflow() {
         return Err(Failure::input(
-            &name,
+            name,
             format!(
                 "{what} is not a finite number: risk, bytes, price, rates or times are too large or too small together"
             ),
         ));
     }
-    if arguments.json {
-        let json =
-            serde_json::to_string(&outcome).map_err(|error| Failure::Other(error.to_string()))?;
-        print(&format!("{json}\n"))
-    } else {
-        say(&explain(&snapshot, &outcome))
-    }
+    Ok(Decided {
+        json: json(&outcome)?,
+        told: explain(&snapshot, &outcome),
+    })
+}
+
+fn json(outcome: &impl serde::Serialize) -> Result<String, Failure> {
+    serde_json::to_string(outcome).map_err(|error| Failure::Other(error.to_string()))
 }
 
 /// The text says that it is a snapshot of choice by demand.
@@ -59,7 +78,7 @@ fn is_demand(text: &str) -> bool {
     value.is_ok_and(|value| value["schema"] == DEMAND_SNAPSHOT_SCHEMA)
 }
 
-fn run_demand(arguments: &Arguments, name: &str, text: &str) -> Result<(), Failure> {
+fn decide_demand(name: &str, text: &str) -> Result<Decided, Failure> {
     let snapshot = DemandSnapshot::parse(text).map_err(|error| Failure::input(name, error))?;
     let outcome = snapshot.decide();
     if let Some(what) = outcome.overflow() {
@@ -68,13 +87,10 @@ fn run_demand(arguments: &Arguments, name: &str, text: &str) -> Result<(), Failu
             format!("{what} is not a finite number: bytes, bonuses or positions are too large"),
         ));
     }
-    if arguments.json {
-        let json =
-            serde_json::to_string(&outcome).map_err(|error| Failure::Other(error.to_string()))?;
-        print(&format!("{json}\n"))
-    } else {
-        say(&explain_demand(&snapshot, &outcome))
-    }
+    Ok(Decided {
+        json: json(&outcome)?,
+        told: explain_demand(&snapshot, &outcome),
+    })
 }
 
 /// The choice for a person: what was picked, what it is worth, what stays open.

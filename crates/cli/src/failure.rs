@@ -10,7 +10,7 @@ use crate::terminal::{error_width, fold, output_width};
 
 /// Why a command ended without its result.
 #[derive(Debug)]
-pub(crate) enum Failure {
+pub enum Failure {
     /// The input or the call was wrong: exit code 2. The text names the file, the field, what was found and expected.
     Input(String),
     /// Anything else: exit code 1.

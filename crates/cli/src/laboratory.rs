@@ -3,6 +3,8 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::Args;
@@ -17,12 +19,13 @@ use covey_experiment::store::{Fingerprint, Kept, Store};
 use covey_experiment::world::{World, WorldError};
 use covey_experiment::{refit, revision};
 
+use crate::attendant::{Attendant, PoolState};
 use crate::failure::{Failure, note};
 use crate::progress::Progress;
-use crate::stopping::Stopping;
+use crate::stopping::{Gently, Stopping};
 
 // Options of every command that runs seeds.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct WorkOptions {
     /// Workers, each on a seed of its own; default: one per core
     #[arg(long, value_name = "N")]
@@ -33,6 +36,12 @@ pub(crate) struct WorkOptions {
     /// No progress, no remarks
     #[arg(long, short)]
     pub(crate) quiet: bool,
+    /// Who looks after the work in place of the terminal, where the caller is another program.
+    #[arg(skip)]
+    pub(crate) attendant: Option<Arc<dyn Attendant>>,
+    /// What results are kept under, where that is more than the program itself.
+    #[arg(skip)]
+    pub(crate) own_program: Option<String>,
 }
 
 impl WorkOptions {
@@ -45,16 +54,97 @@ impl WorkOptions {
     }
 
     pub(crate) fn remark(&self, text: &str) {
-        if !self.quiet {
-            note(text);
+        match &self.attendant {
+            Some(attendant) => attendant.remark(text),
+            None if self.quiet => {}
+            None => note(text),
         }
+    }
+
+    /// What results are kept under.
+    pub(crate) fn program(&self) -> &str {
+        match (&self.own_program, &self.attendant) {
+            (Some(program), _) => program,
+            (None, Some(attendant)) => attendant.program(),
+            (None, None) => revision::program(),
+        }
+    }
+
+    /// Who sees how far jobs of these names are.
+    fn watcher(&self, names: Vec<String>) -> Watcher {
+        match &self.attendant {
+            Some(attendant) => {
+                attendant.begin(&names);
+                Watcher::Attendant(Arc::clone(attendant))
+            }
+            None => Watcher::Terminal(Progress::new(names, self.quiet)),
+        }
+    }
+}
+
+/// Who sees how far the work is.
+enum Watcher {
+    Terminal(Progress),
+    Attendant(Arc<dyn Attendant>),
+}
+
+impl Watcher {
+    fn show(&mut self, state: &PoolState) {
+        match self {
+            Self::Terminal(progress) => progress.show(state),
+            Self::Attendant(attendant) => attendant.progress(state),
+        }
+    }
+}
+
+/// Who may end the work.
+enum Ender {
+    Signals(&'static Stopping),
+    Attendant(Arc<dyn Attendant>),
+}
+
+impl Ender {
+    fn new(options: &WorkOptions) -> Result<Self, Failure> {
+        Ok(match &options.attendant {
+            Some(attendant) => Self::Attendant(Arc::clone(attendant)),
+            None => Self::Signals(Stopping::install()?),
+        })
+    }
+
+    fn flag(&self) -> &AtomicBool {
+        match self {
+            Self::Signals(stopping) => stopping.flag(),
+            Self::Attendant(attendant) => attendant.stop(),
+        }
+    }
+
+    /// A program ends by itself where workers do not end in time; an attendant waits for them.
+    fn gently(&self) -> Option<Gently<'_>> {
+        match self {
+            Self::Signals(stopping) => Some(stopping.gently()),
+            Self::Attendant(_) => None,
+        }
+    }
+
+    /// While the work waits: an attendant may end it, a signal does so by itself.
+    fn wait(&self) -> Result<(), Failure> {
+        if let Self::Attendant(attendant) = self {
+            attendant.look();
+            if attendant.stop().load(Ordering::Relaxed) {
+                return Err(Failure::Other(
+                    "stopped before anything was computed".to_string(),
+                ));
+            }
+        }
+        std::thread::sleep(Duration::from_millis(100));
+        Ok(())
     }
 }
 
 /// The right to write in a results folder, with the signals in hand.
 pub(crate) struct Entered {
     lock: Lock,
-    stopping: &'static Stopping,
+    ender: Ender,
 }
 
 /// Waits until nobody else writes in `out`, removes what ended processes left there, and keeps others out: all of them, or, for a
@@ -68,7 +158,7 @@ pub(crate) fn enter(
         Some(_) => Writing::Together,
         None => Writing::Alone,
     };
-    let stopping = Stopping::install()?;
+    let ender = Ender::new(options)?;
     let mut told = false;
     let lock = loop {
         if let Some(lock) = Lock::ask(out, writing).map_err(file_failure)? {
@@ -82,7 +172,7 @@ pub(crate) fn enter(
             ));
             told = true;
         }
-        std::thread::sleep(Duration::from_millis(100));
+        ender.wait()?;
     };
     let count = files::remove_leftovers(out, lock.is_alone());
     if count > 0 {
@@ -93,7 +183,7 @@ pub(crate) fn enter(
             out.display()
         ));
     }
-    Ok(Entered { lock, stopping })
+    Ok(Entered { lock, ender })
 }
 
 /// Worlds and seeds, and where their results go.
@@ -179,7 +269,7 @@ impl Bench<'_> {
             prints: &prints,
             runner,
             workers,
-            stop: entered.stopping.flag(),
+            stop: entered.ender.flag(),
             cycles: self.cycles,
             outputs: &outputs,
         };
@@ -198,12 +288,14 @@ impl Bench<'_> {
             )
         };
         let lots = work.lots(missing);
-        let mut progress = Progress::new(self.names(&lots), self.options.quiet);
+        let mut watcher = self.options.watcher(self.names(&lots));
         let computed = {
-            let mut gently = entered.stopping.gently();
+            let mut gently = entered.ender.gently();
             work.compute(&lots, |state| {
-                progress.show(state);
-                gently.look(|| word(state.done));
+                watcher.show(state);
+                if let Some(gently) = &mut gently {
+                    gently.look(|| word(state.done));
+                }
             })
             .map_err(lab_failure)?
         };
@@ -251,7 +343,7 @@ impl Bench<'_> {
     }
 
     fn open(&self) -> Result<(Store, Vec<Fingerprint>), Failure> {
-        let program = revision::program();
+        let program = self.options.program();
         let prints: Vec<Fingerprint> = self
             .worlds
             .iter()
@@ -320,9 +412,9 @@ pub(crate) fn fit_margins(
     let which: Vec<usize> = which.into_iter().collect();
     let work = refit::Work {
         folder: out,
-        program: revision::program(),
+        program: options.program(),
         workers: options.workers()?,
-        stop: entered.stopping.flag(),
+        stop: entered.ender.flag(),
     };
     let stopped = || {
         format!(
@@ -330,8 +422,8 @@ pub(crate) fn fit_margins(
             out.display()
         )
     };
-    let mut gently = entered.stopping.gently();
-    let progress = RefCell::new(None);
+    let mut gently = entered.ender.gently();
+    let watcher = RefCell::new(None);
     let begin = |names: Vec<String>| {
         if !names.is_empty() {
             options.remark(&format!(
@@ -339,14 +431,16 @@ pub(crate) fn fit_margins(
                 names.len()
             ));
         }
-        *progress.borrow_mut() = Some(Progress::new(names, options.quiet));
+        *watcher.borrow_mut() = Some(options.watcher(names));
     };
     let computed = work
         .fit(worlds, &which, begin, |state| {
-            if let Some(progress) = progress.borrow_mut().as_mut() {
-                progress.show(state);
+            if let Some(watcher) = watcher.borrow_mut().as_mut() {
+                watcher.show(state);
             }
-            gently.look(stopped);
+            if let Some(gently) = &mut gently {
+                gently.look(stopped);
+            }
         })
         .map_err(lab_failure)?;
     if computed.stopped {
@@ -363,7 +457,7 @@ pub(crate) fn fit_margins(
 /// Makes room on top of `out` for summary, tables and report of `source`: those of another program are set apart, which is said,
 /// and the folder gets a note of who made the new ones.
 pub(crate) fn on_top(out: &Path, source: &Path, options: &WorkOptions) -> Result<(), Failure> {
-    let program = revision::program();
+    let program = options.program();
     if let Some(apart) = folder::set_earlier_apart(out, program).map_err(file_failure)? {
         options.remark(&format!(
             "summary, tables and report of another revision are set apart in {}",

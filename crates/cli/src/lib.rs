@@ -14,7 +14,9 @@
 //! ```
 
 mod arms;
+pub mod attendant;
 mod calibrate;
+pub mod calls;
 mod capture;
 mod clean;
 mod completions;
@@ -27,6 +29,7 @@ mod laboratory;
 mod link;
 mod live;
 mod messages;
+mod models;
 mod outcome_table;
 mod pcapng;
 mod program;
@@ -53,7 +56,7 @@ pub use covey_simulator::{Arm, ArmError, Arms, Strategy};
 
 use covey_experiment::revision;
 
-use crate::failure::Failure;
+pub use crate::failure::Failure;
 use crate::program::Program;
 
 /// Who should speak? Contributor admission for vehicles that share what they see over a congested channel.

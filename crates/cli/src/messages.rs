@@ -70,8 +70,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         )
     })?;
     let name = shortened(&input.to_string_lossy());
-    let decoded = decode_any(&bytes).map_err(|error| Failure::input(&name, error))?;
-    print(&line(&decoded, None)?)
+    print(&(decode(&name, &bytes)? + "\n"))
 }
 
 /// Names a long argument by its beginning.
@@ -83,47 +82,65 @@ fn shortened(text: &str) -> String {
 }
 
 fn decode_capture(name: &str, input: impl Read) -> Result<(), Failure> {
+    let mut lines = String::new();
+    let mut unread = 0;
+    let outcome = read_capture(name, input, |frame| match frame {
+        Ok(line) => {
+            lines += &line;
+            lines.push('\n');
+            match lines.len() > PRINTED_AT_ONCE {
+                true => print(&std::mem::take(&mut lines)),
+                false => Ok(()),
+            }
+        }
+        Err(problem) => {
+            unread += 1;
+            note(&problem);
+            Ok(())
+        }
+    });
+    print(&lines)?;
+    let frames = outcome?;
+    if unread == 0 {
+        return Ok(());
+    }
+    Err(Failure::input(
+        name,
+        format!("{unread} of {frames} frames cannot be read"),
+    ))
+}
+
+/// Hands every frame of a capture to `each`: as JSON, or what is wrong with it. Gives how many there are.
+pub(crate) fn read_capture(
+    name: &str,
+    input: impl Read,
+    mut each: impl FnMut(Result<String, String>) -> Result<(), Failure>,
+) -> Result<u64, Failure> {
     let refused = |error: ReadError| Failure::input(name, error);
     let input = pcapng::as_pcap(BufReader::new(input))
         .map_err(|error| Failure::input(name, format!("cannot be read: {error}")))?;
     let has_places = input.has_places();
     let mut capture = Reader::new(input).map_err(refused)?;
-    let mut lines = String::new();
-    let mut unread = 0;
-    let outcome = loop {
-        let (time, frame) = match capture.next_frame() {
-            Ok(Some(next)) => next,
-            Ok(None) => break Ok(()),
-            Err(error) => break Err(refused(error)),
-        };
+    while let Some((time, frame)) = capture.next_frame().map_err(refused)? {
         let number = capture.frame_number();
         match decode_frame(&frame) {
-            Ok(decoded) => {
-                lines += &line(&decoded, Some((number, time)))?;
-                if lines.len() > PRINTED_AT_ONCE {
-                    print(&std::mem::take(&mut lines))?;
-                }
-            }
+            Ok(decoded) => each(Ok(line(&decoded, Some((number, time)))?))?,
             Err(error) => {
-                unread += 1;
                 let place = match has_places {
                     true => format!(" at byte {}", capture.frame_offset()),
                     false => String::new(),
                 };
-                note(&format!("{name}: frame {number}{place}: {error}"));
+                each(Err(format!("{name}: frame {number}{place}: {error}")))?;
             }
         }
-    };
-    print(&lines)?;
-    outcome?;
-    if unread == 0 {
-        return Ok(());
     }
-    let frames = capture.frame_number();
-    Err(Failure::input(
-        name,
-        format!("{unread} of {frames} frames cannot be read"),
-    ))
+    Ok(capture.frame_number())
+}
+
+/// A frame, a packet or a message as JSON.
+pub(crate) fn decode(name: &str, bytes: &[u8]) -> Result<String, Failure> {
+    let decoded = decode_any(bytes).map_err(|error| Failure::input(name, error))?;
+    line(&decoded, None)
 }
 
 /// The line of a frame, and where in a capture it stands.
@@ -152,8 +169,7 @@ fn line(decoded: &Decoded, place: Option<(u64, CaptureTime)>) -> Result<String, 
         port: decoded.port,
         body,
     };
-    let json = serde_json::to_string(&line).map_err(|error| Failure::Other(error.to_string()))?;
-    Ok(json + "\n")
+    serde_json::to_string(&line).map_err(|error| Failure::Other(error.to_string()))
 }
 
 /// What is told of every frame. What a frame does not have (an Ethernet header, a place in a capture) is left out.

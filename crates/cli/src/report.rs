@@ -138,6 +138,20 @@ pub(crate) struct Conclusion<'a> {
 impl Conclusion<'_> {
     /// Writes tables, summary and report of a run that began at `start`, and tells about it.
     pub(crate) fn write(&self, start: Instant) -> Result<(), Failure> {
+        let input = self.make(start)?;
+        match self.aside {
+            true => {
+                let width = error_width();
+                self.options
+                    .remark(&outcome_table::render(&input.summary, width));
+                Ok(())
+            }
+            false => tell(&input.summary, self.out, self.json),
+        }
+    }
+
+    /// Writes them, and gives what the report was made from.
+    pub(crate) fn make(&self, start: Instant) -> Result<Input, Failure> {
         on_top(self.out, self.source, self.options)?;
         let finish = Finish {
             store: &self.ready.store,
@@ -173,15 +187,7 @@ impl Conclusion<'_> {
             .map_err(|error| Failure::Other(format!("series: {error}")))?;
         files::write(&self.out.join(SERIES_FILE), series.as_bytes()).map_err(file_failure)?;
         write_report(&input, self.out, self.arms)?;
-        match self.aside {
-            true => {
-                let width = error_width();
-                self.options
-                    .remark(&outcome_table::render(&input.summary, width));
-                Ok(())
-            }
-            false => tell(&input.summary, self.out, self.json),
-        }
+        Ok(input)
     }
 }
 

@@ -13,6 +13,7 @@ use covey_simulator::{Arm, Arms};
 use crate::capture::{self, CaptureOptions};
 use crate::failure::Failure;
 use crate::laboratory::{Bench, WorkOptions, own_folder, window, world_failure};
+use crate::models::{model, with_models};
 use crate::report::Conclusion;
 use crate::reproduce::{Traffic, find_profile, profiles};
 
@@ -20,7 +21,7 @@ use crate::reproduce::{Traffic, find_profile, profiles};
 ///
 /// A scenario is a file of ours (`covey schema --markdown` lists its keys, and so does docs/parameters.md), a SUMO configuration, or
 /// a SUMO network with recorded floating-car data. Finished seeds are kept: run again, it goes on where it stopped.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(
     group(ArgGroup::new("source").required(true).args(["scenario", "sumocfg", "net"])),
     after_help = "Examples:\n  \
@@ -32,69 +33,72 @@ use crate::reproduce::{Traffic, find_profile, profiles};
 pub(crate) struct Arguments {
     /// A scenario file: map, traffic, parameters
     #[arg(value_name = "SCENARIO.toml")]
-    scenario: Option<PathBuf>,
+    pub(crate) scenario: Option<PathBuf>,
     /// A SUMO configuration; SUMO is run for its traffic
     #[arg(long, value_name = "X.sumocfg")]
-    sumocfg: Option<PathBuf>,
+    pub(crate) sumocfg: Option<PathBuf>,
     /// A SUMO network, for --fcd
     #[arg(long, value_name = "N.net.xml", requires = "fcd")]
-    net: Option<PathBuf>,
+    pub(crate) net: Option<PathBuf>,
     /// Recorded floating-car data on that network: XML, CSV or Parquet
     #[arg(long, value_name = "FILE", requires = "net")]
-    fcd: Option<PathBuf>,
+    pub(crate) fcd: Option<PathBuf>,
     /// Buildings, as SUMO polygons; may be given several times
     #[arg(long, value_name = "Y.poly.xml", conflicts_with = "scenario")]
-    buildings: Vec<PathBuf>,
+    pub(crate) buildings: Vec<PathBuf>,
     /// Stations beside the road, with radio and sensors: SUMO's points of interest of type `rsu`; may be given several times
     #[arg(long, value_name = "R.add.xml")]
-    stations: Vec<PathBuf>,
+    pub(crate) stations: Vec<PathBuf>,
     /// An arm, as `covey arms` lists them; may be given several times. Default: the letter's
     #[arg(long, value_name = "NAME")]
-    arm: Vec<String>,
+    pub(crate) arm: Vec<String>,
+    /// One more arm, NAME@B: hosts ask whom a network in an ONNX file scores highest (docs/python.md); may be given several times
+    #[arg(long, value_name = "NAME=FILE.onnx", value_parser = model)]
+    pub(crate) model: Vec<(String, PathBuf)>,
     /// A seed; may be given several times. Default: 1
     #[arg(long, value_name = "N")]
-    seed: Vec<u64>,
+    pub(crate) seed: Vec<u64>,
     /// Seeds from A to B, both included
     #[arg(long, value_name = "A..=B", conflicts_with = "seed")]
-    seeds: Option<String>,
+    pub(crate) seeds: Option<String>,
     /// Any key of a scenario file, with dots, and its value in TOML; may be given several times
     #[arg(long, value_name = "KEY=VALUE", value_parser = setting)]
-    set: Vec<(String, toml::Value)>,
+    pub(crate) set: Vec<(String, toml::Value)>,
     /// Seconds before measuring begins
     #[arg(long, value_name = "S", default_value_t = 40.0)]
-    warmup: f64,
+    pub(crate) warmup: f64,
     /// Seconds to measure after that
     #[arg(long, value_name = "S", default_value_t = 40.0)]
-    measure: f64,
+    pub(crate) measure: f64,
     /// Readings of a profile in place of the scenario's: `closest` and `closest-hosted` were fitted to the letter's figures on the
     /// bundled corridor, which is evidence for nothing
     #[arg(long, value_name = "NAME", value_parser = profiles())]
-    profile: Option<String>,
+    pub(crate) profile: Option<String>,
     /// Share of vehicles with a radio, above 0 and at most 1
     #[arg(long, value_name = "F")]
-    penetration: Option<f64>,
+    pub(crate) penetration: Option<f64>,
     /// Where time begins, in seconds of SUMO's or the recording's own time: the day's peak, say. Default: where that begins
     #[arg(long, value_name = "S")]
-    begin: Option<f64>,
+    pub(crate) begin: Option<f64>,
     /// How many seconds before that SUMO simulates traffic alone, to fill the streets. Default: all of them
     #[arg(long, value_name = "S")]
-    fill: Option<f64>,
+    pub(crate) fill: Option<f64>,
     /// Who drives the vehicles of a scenario file; default: as it says, the built-in traffic where it does not
     #[arg(long, value_enum, conflicts_with_all = ["sumocfg", "net"])]
-    traffic: Option<Traffic>,
+    pub(crate) traffic: Option<Traffic>,
     /// Record every seed for `covey view`, beside the results
     #[arg(long)]
-    record: bool,
+    pub(crate) record: bool,
     /// Where results go; default out/ and the scenario's name
     #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
+    pub(crate) out: Option<PathBuf>,
     /// Print the summary as JSON instead of tables
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
     #[command(flatten)]
-    capture: CaptureOptions,
+    pub(crate) capture: CaptureOptions,
     #[command(flatten)]
-    work: WorkOptions,
+    pub(crate) work: WorkOptions,
 }
 
 /// A key and its value. A word that is no TOML stands for itself, so that names need no quotes.
@@ -124,7 +128,20 @@ fn source(arguments: &Arguments) -> &Path {
 }
 
 pub(crate) fn run(arguments: &Arguments, known: &Arms) -> Result<(), Failure> {
+    work(arguments, known, |conclusion, start| {
+        conclusion.write(start)
+    })
+}
+
+/// Computes what is missing, and ends as `end` does with what is there and when it began.
+pub(crate) fn work<T>(
+    arguments: &Arguments,
+    known: &Arms,
+    end: impl FnOnce(&Conclusion<'_>, Instant) -> Result<T, Failure>,
+) -> Result<T, Failure> {
     let start = Instant::now();
+    let (known, options) = with_models(known, &arguments.model, &arguments.work)?;
+    let (known, options) = (&known, &options);
     let window = window(arguments.warmup, arguments.measure)?;
     let seeds = match (arguments.seed.as_slice(), &arguments.seeds) {
         ([], Some(range)) => plan::range(range)
@@ -140,7 +157,7 @@ pub(crate) fn run(arguments: &Arguments, known: &Arms) -> Result<(), Failure> {
         names => plan::arms(names, known).map_err(|problem| Failure::input("--arm", problem))?,
     };
     arguments.capture.check(arms.len(), seeds.len(), window)?;
-    arguments.work.workers()?;
+    options.workers()?;
     let world = world(arguments, arms, window)?;
     let out = arguments.out.clone().unwrap_or_else(|| {
         let profile = arguments.profile.as_ref();
@@ -157,27 +174,27 @@ pub(crate) fn run(arguments: &Arguments, known: &Arms) -> Result<(), Failure> {
         seeds: &seeds,
         out: &out,
         cycles: true,
-        options: &arguments.work,
+        options,
         record: if arguments.record { &seeds } else { &[] },
         outputs: &outputs,
         shard: None,
     }
     .compute()?;
     if let Some(capture) = &capture {
-        capture::remark(capture, &arguments.work);
+        capture::remark(capture, options);
     }
-    Conclusion {
+    let conclusion = Conclusion {
         world: &world,
         seeds: &seeds,
         ready: &ready,
         out: &out,
         source: source(arguments),
-        options: &arguments.work,
+        options,
         json: arguments.json,
         aside: capture.as_ref().is_some_and(|c| c.file.as_os_str() == "-"),
         arms: known,
-    }
-    .write(start)
+    };
+    end(&conclusion, start)
 }
 
 fn world(arguments: &Arguments, arms: Vec<Arm>, window: (f64, f64)) -> Result<World, Failure> {

@@ -11,11 +11,12 @@ use covey_experiment::slurm::{self, Script};
 use covey_experiment::summary::Summary;
 use covey_experiment::world::World;
 use covey_experiment::{bundled, cost, files, refit, revision, seeds};
+use covey_simulator::Arms;
 
 use crate::failure::{Failure, print};
 use crate::laboratory::{
-    Bench, WorkOptions, counted, enter, file_failure, finish_failure, fit_margins, folder_name,
-    on_top, plan_failure, runner_failure,
+    Bench, Ready, WorkOptions, counted, enter, file_failure, finish_failure, fit_margins,
+    folder_name, on_top, plan_failure, runner_failure,
 };
 use crate::program::Program;
 use crate::progress::for_people;
@@ -26,7 +27,7 @@ use crate::terminal_table::Table;
 ///
 /// A plan lists values of any key of the scenario file; every combination is a world. Arms share their world, so work is split by
 /// world and seed. Finished runs are kept: run again, it goes on where it stopped, on one machine or on many with a common folder.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(after_help = "Examples:\n  \
     covey sweep examples/density-penetration.toml\n  \
     covey sweep examples/readings.toml --shard 3/10\n  \
@@ -34,24 +35,24 @@ use crate::terminal_table::Table;
 pub(crate) struct Arguments {
     /// The plan: worlds, arms and seeds
     #[arg(value_name = "PLAN.toml")]
-    plan: PathBuf,
+    pub(crate) plan: PathBuf,
     /// Only every N-th run, beginning with the I-th; no tables. In a Slurm job array: taken from SLURM_ARRAY_TASK_ID
     #[arg(long, value_name = "I/N")]
-    shard: Option<String>,
+    pub(crate) shard: Option<String>,
     /// Print a script that submits the plan as a Slurm job array, and run nothing
     #[arg(long)]
-    emit_slurm: bool,
+    pub(crate) emit_slurm: bool,
     /// Tasks of the job array; default one per run, at most 1000
     #[arg(long, value_name = "N", requires = "emit_slurm")]
-    tasks: Option<usize>,
+    pub(crate) tasks: Option<usize>,
     /// Say what would be run and what it would cost, and run nothing
     #[arg(long)]
-    dry_run: bool,
+    pub(crate) dry_run: bool,
     /// Where results go; default out/ and the plan's name
     #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
+    pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
-    work: WorkOptions,
+    pub(crate) work: WorkOptions,
 }
 
 pub(crate) fn run(arguments: &Arguments, program: &Program) -> Result<(), Failure> {
@@ -84,19 +85,7 @@ pub(crate) fn run(arguments: &Arguments, program: &Program) -> Result<(), Failur
     if arguments.dry_run {
         return print(&worlds_table(&worlds));
     }
-    // Checked before anything is written; margins do not change what was checked.
-    bench(arguments, &plan, &worlds, &out, shard).runner()?;
-    let entered = enter(&out, shard, &arguments.work)?;
-    fit_margins(
-        &mut worlds,
-        &plan.seeds,
-        shard,
-        &out,
-        &arguments.work,
-        &entered,
-    )?;
-    let runner = Runner::new(&worlds, workers, &out);
-    let ready = bench(arguments, &plan, &worlds, &out, shard).compute_within(&runner, entered)?;
+    let ready = compute(arguments, &plan, &mut worlds, &out, shard)?;
     if let Some((number, count)) = shard {
         return print(&program.named(&format!(
             "shard {number} of {count}: {} computed, {} were there; `covey sweep {}` without --shard makes the tables\n",
@@ -105,19 +94,7 @@ pub(crate) fn run(arguments: &Arguments, program: &Program) -> Result<(), Failur
             arguments.plan.display()
         )));
     }
-    on_top(&out, &arguments.plan, &arguments.work)?;
-    let finish = Finish {
-        store: &ready.store,
-        worlds: &worlds,
-        prints: &ready.prints,
-        seeds: &plan.seeds,
-        folder: &out,
-        csv: arguments.work.csv,
-        cycles: plan.cycles,
-        revision: revision::REVISION,
-        known: &program.arms,
-    };
-    let summaries = finish.sweep(&plan.name).map_err(finish_failure)?;
+    let summaries = conclude(arguments, &plan, &worlds, &out, &ready, &program.arms)?;
     arguments.work.remark(&format!(
         "{} computed, {} were there, {}",
         counted(ready.computed, "run"),
@@ -129,6 +106,47 @@ pub(crate) fn run(arguments: &Arguments, program: &Program) -> Result<(), Failur
         outcome(&worlds, &summaries),
         paths(&out, plan.cycles)
     ))
+}
+
+/// Fits margins where the plan asks for that, and computes what is missing.
+pub(crate) fn compute(
+    arguments: &Arguments,
+    plan: &Plan,
+    worlds: &mut [World],
+    out: &Path,
+    shard: Option<(usize, usize)>,
+) -> Result<Ready, Failure> {
+    let workers = arguments.work.workers()?;
+    // Checked before anything is written; margins do not change what was checked.
+    bench(arguments, plan, worlds, out, shard).runner()?;
+    let entered = enter(out, shard, &arguments.work)?;
+    fit_margins(worlds, &plan.seeds, shard, out, &arguments.work, &entered)?;
+    let runner = Runner::new(worlds, workers, out);
+    bench(arguments, plan, worlds, out, shard).compute_within(&runner, entered)
+}
+
+/// Writes the tables of all worlds, and gives the summary of each.
+pub(crate) fn conclude(
+    arguments: &Arguments,
+    plan: &Plan,
+    worlds: &[World],
+    out: &Path,
+    ready: &Ready,
+    known: &Arms,
+) -> Result<Vec<Summary>, Failure> {
+    on_top(out, &arguments.plan, &arguments.work)?;
+    let finish = Finish {
+        store: &ready.store,
+        worlds,
+        prints: &ready.prints,
+        seeds: &plan.seeds,
+        folder: out,
+        csv: arguments.work.csv,
+        cycles: plan.cycles,
+        revision: revision::REVISION,
+        known,
+    };
+    finish.sweep(&plan.name).map_err(finish_failure)
 }
 
 fn bench<'a>(
@@ -171,7 +189,7 @@ fn announce(
             for_people(Duration::from_secs_f64(seconds / workers as f64))
         ))
     ));
-    let (fits, seeds) = refit::needed(worlds, revision::program());
+    let (fits, seeds) = refit::needed(worlds, arguments.work.program());
     if fits > 0 {
         arguments.work.remark(&format!(
             "d_min is fitted before: {fits} fits x {seeds} seeds ({}) of cam-only alone, which that does not count; fits that are kept are not repeated",
@@ -283,7 +301,7 @@ fn distances(worlds: &[World], summaries: &[Summary]) -> Option<String> {
 }
 
 /// Deficit and load of every arm in every world.
-fn outcome(worlds: &[World], summaries: &[Summary]) -> String {
+pub(crate) fn outcome(worlds: &[World], summaries: &[Summary]) -> String {
     let mut text = String::new();
     for (world, summary) in worlds.iter().zip(summaries) {
         let mut table = Table::new(1, &["arm", "deficit %", "95 %", "load", "95 %", ""]);

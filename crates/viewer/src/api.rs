@@ -26,7 +26,7 @@ use crate::assets;
 use crate::http::Answer;
 
 /// The recordings that are served.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Library {
     recordings: Vec<Recording>,
     damaged: Vec<RecordingError>,

@@ -14,4 +14,4 @@ mod server;
 
 pub use api::Library;
 pub use mcap_export::{McapError, write_mcap};
-pub use server::{Server, ServerError};
+pub use server::{Server, ServerError, Serving};

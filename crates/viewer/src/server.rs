@@ -2,7 +2,9 @@
 
 use std::io;
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use thiserror::Error;
@@ -61,8 +63,30 @@ impl Server {
 
     /// Serves until the process ends.
     pub fn run(&self) {
+        self.run_until(&AtomicBool::new(false));
+    }
+
+    /// Serves on a thread of its own, until what is given back is closed or dropped.
+    ///
+    /// # Errors
+    /// There is no thread to be had.
+    pub fn spawn(self) -> io::Result<Serving> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let (address, flag) = (self.address, Arc::clone(&stop));
+        let thread = std::thread::Builder::new().spawn(move || self.run_until(&flag))?;
+        Ok(Serving {
+            address,
+            stop,
+            thread: Some(thread),
+        })
+    }
+
+    fn run_until(&self, stop: &AtomicBool) {
         let guests = Arc::new(Guests::default());
         for stream in self.listener.incoming() {
+            if stop.load(Ordering::Relaxed) {
+                return guests.dismiss();
+            }
             // A connection that failed before it began is the other side's loss.
             let Ok(stream) = stream else { continue };
             let Some(guest) = guests.admit(&stream) else {
@@ -82,6 +106,47 @@ impl Server {
                 guests.remove(guest);
             }
         }
+    }
+}
+
+/// A server at work.
+#[derive(Debug)]
+pub struct Serving {
+    address: SocketAddr,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Serving {
+    /// Where a browser finds it.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}/", self.address)
+    }
+
+    /// It still serves.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.thread.is_some()
+    }
+
+    /// Ends it and gives its port back. Once is enough.
+    pub fn close(&mut self) {
+        let Some(thread) = self.thread.take() else {
+            return;
+        };
+        self.stop.store(true, Ordering::Relaxed);
+        // It waits for the next connection: here it is. Where none can be made, nobody can reach it either.
+        if TcpStream::connect(self.address).is_ok() {
+            // A thread that panicked has ended, too.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        self.close();
     }
 }
 
@@ -122,6 +187,14 @@ impl Guests {
             waiting: Some(Instant::now()),
         });
         Some(*next)
+    }
+
+    /// Everybody goes.
+    fn dismiss(&self) {
+        for guest in &self.lock().1 {
+            // Its thread sees the end of the stream and leaves.
+            let _ = guest.stream.shutdown(Shutdown::Both);
+        }
     }
 
     fn remove(&self, number: u64) {
@@ -195,6 +268,23 @@ fn is_local(host: Option<&str>, port: u16) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_that_is_closed_gives_its_port_back() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = Server {
+            listener,
+            address,
+            library: Arc::new(Library::default()),
+        };
+        let mut serving = server.spawn().unwrap();
+        assert!(TcpStream::connect(address).is_ok() && serving.is_open());
+        serving.close();
+        serving.close();
+        assert!(!serving.is_open());
+        assert!(TcpListener::bind(address).is_ok());
+    }
 
     #[test]
     fn only_names_of_this_machine_are_answered() {

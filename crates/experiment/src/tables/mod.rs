@@ -12,6 +12,7 @@
 //!
 //! How a table becomes a file is in [`typed`], how it becomes the files of a folder in `sheet`.
 
+pub mod columns;
 pub(crate) mod estimates;
 pub mod rows;
 pub(crate) mod sheet;

@@ -7,6 +7,7 @@ mod tiles;
 
 use std::sync::Arc;
 
+use covey_protocol::Tile;
 use covey_radio::{Blockage, Channel, ChannelParameters, LinkKind};
 use covey_world::paths::{
     ConflictTable, LaneMatchParameters, LaneMatcher, Predictor, RiskPrior, RiskPriorParameters,
@@ -124,6 +125,12 @@ impl Prepared {
     /// Times are no whole steps, or the grid is senseless.
     pub fn with_map(scenario: &Scenario, map: Map) -> Result<Self, ScenarioError> {
         Self::on(scenario, &Arc::new(map), None)
+    }
+
+    /// The tile with the most road: where there is most to decide.
+    #[must_use]
+    pub fn tile_with_most_road(&self) -> Option<Tile> {
+        Tiles::most_road(&self.map, &self.grid, self.scenario.protocol.tile_m)
     }
 
     /// Prepares a scenario like this one, which has the same map: what both would compute alike is shared.

@@ -1,5 +1,7 @@
 //! Tiles by number.
 
+use std::collections::BTreeMap;
+
 use covey_protocol::{Position, Tile};
 use covey_world::{GridFrame, Map};
 
@@ -48,6 +50,29 @@ impl Tiles {
             numbers,
             tiles,
         }
+    }
+
+    /// The tile with the most lanes, by the metre; of equals the first.
+    pub(super) fn most_road(map: &Map, grid: &GridFrame, tile_m: f64) -> Option<Tile> {
+        let mut metres: BTreeMap<(i32, i32), f64> = BTreeMap::new();
+        for lane in &map.network.lanes {
+            let length = lane.shape.length();
+            let steps = (length / 20.0).ceil().clamp(1.0, 100_000.0) as usize;
+            for step in 0..steps {
+                let at = (step as f64 + 0.5) / steps as f64;
+                let p = grid.to_grid(lane.shape.point_at(length * at));
+                if let Some(tile) = Tile::containing(Position::new(p.x, p.y), tile_m) {
+                    *metres.entry((tile.ty, tile.tx)).or_default() += length / steps as f64;
+                }
+            }
+        }
+        let mut most: Option<((i32, i32), f64)> = None;
+        for (tile, metres) in metres {
+            if most.is_none_or(|(_, there)| metres > there) {
+                most = Some((tile, metres));
+            }
+        }
+        most.map(|((ty, tx), _)| Tile::new(tx, ty))
     }
 
     /// How many numbers there are.

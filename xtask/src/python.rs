@@ -1,0 +1,141 @@
+//! `cargo xtask python`: the package `covey` for Python, built into an environment of its own; and its tests.
+
+use std::path::Path;
+
+use crate::component::VENV;
+use crate::metadata;
+use crate::process::Call;
+use crate::report::{self, Counts};
+use crate::step_report::Report;
+
+/// What `cargo xtask python --help` says.
+pub(crate) const HELP: &str = "\
+Builds the Python package `covey` and puts it into an environment of its own, python/.venv.
+
+Usage: cargo xtask python [PACKAGE]...
+
+Needed: rustc and python3, 3.10 or newer, with venv. What is named besides is installed by pip into the same environment.
+
+Examples:
+  cargo xtask python
+  cargo xtask python jupyterlab pandas gymnasium
+  python/.venv/bin/python -c \"import covey; print(covey.run(arms=['cam-only', 'proposed@0.4'], warmup_s=5, measure_s=5))\"
+";
+
+/// Where `cargo xtask python` puts it.
+const OWN: &str = "python/.venv";
+/// What builds wheels.
+const MATURIN: &str = "maturin==1.16.0";
+/// What the tests need, by name and version.
+pub(crate) const REQUIREMENTS: &str = "python/tests/requirements.txt";
+
+/// Builds the package with optimisation, for people.
+pub(crate) fn build(root: &Path, more: &[String], report: &mut Report) {
+    let python = format!("{OWN}/bin/python");
+    let there = root.join(&python).to_string_lossy().into_owned();
+    let has_pip = Call::new(root, &there, &["-m", "pip", "--version"]).read();
+    if has_pip.is_err() {
+        report.note(format!("making {OWN}"));
+        if !report.call(Call::new(root, "python3", &["-m", "venv", "--clear", OWN])) {
+            report.fail("python3 with venv is needed; on Debian: apt-get install python3-venv");
+            return;
+        }
+    }
+    report.note(format!("installing {MATURIN} and numpy"));
+    let mut install = vec![
+        "-m",
+        "pip",
+        "install",
+        "--disable-pip-version-check",
+        MATURIN,
+        "numpy",
+    ];
+    install.extend(more.iter().map(String::as_str));
+    if !report.call(Call::new(root, &there, &install)) {
+        return;
+    }
+    report.note("building covey (some minutes the first time)".to_owned());
+    if develop(root, OWN, &["--release"], report) {
+        report.note(format!(
+            "done. Try:\n  {python} -c \"import covey; print(covey.run(arms=['cam-only', 'proposed@0.4'], warmup_s=5, measure_s=5))\""
+        ));
+    }
+}
+
+/// Builds the package into an environment.
+fn develop(root: &Path, venv: &str, options: &[&str], report: &mut Report) -> bool {
+    let folder = root.join(venv);
+    let maturin = folder.join("bin/maturin").to_string_lossy().into_owned();
+    let mut arguments = vec![
+        "develop",
+        "--locked",
+        "--manifest-path",
+        "python/Cargo.toml",
+    ];
+    arguments.extend(options);
+    let call = Call::new(root, &maturin, &arguments)
+        .env("VIRTUAL_ENV", &folder.to_string_lossy())
+        .env("CARGO_TERM_COLOR", "never");
+    report.call(call)
+}
+
+/// The step of `cargo xtask test`: a package as quick to build as the other tests, and what it must do.
+pub(crate) fn test(root: &Path, report: &mut Report) {
+    if !develop(root, VENV, &[], report) {
+        return;
+    }
+    let python = root.join(VENV).join("bin/python");
+    let arguments = [
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "python/tests",
+    ];
+    let mut call = Call::new(root, &python.to_string_lossy(), &arguments);
+    // The program that the tests before this one have built; without it, theirs build one.
+    if let Ok(target) = metadata::target_folder(root) {
+        let program = Path::new(&target).join("debug/covey");
+        if program.is_file() {
+            call = call.env("COVEY_BINARY", &program.to_string_lossy());
+        }
+    }
+    let output = report.call_for_output(call);
+    report.count_or_fail(counts(&output), "pytest");
+}
+
+/// Reads pytest's last line, `12 passed, 1 failed in 3.21s`.
+fn counts(output: &str) -> Option<Counts> {
+    let line = output
+        .lines()
+        .rev()
+        .find(|line| line.contains(" in ") && line.contains("passed"))?;
+    let (parts, _) = line
+        .trim_matches(|c| c == '=' || c == ' ')
+        .rsplit_once(" in ")?;
+    let mut counts = Counts::default();
+    for (number, what) in parts.split(',').filter_map(report::number_and_words) {
+        match what {
+            "passed" => counts.passed += number,
+            "skipped" => counts.skipped += number,
+            "failed" | "error" | "errors" => counts.failed += number,
+            _ => {}
+        }
+    }
+    Some(counts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_counts_of_pytest_are_read() {
+        let found = counts("....F\n1 failed, 12 passed, 3 warnings in 3.21s\n").unwrap();
+        assert_eq!((found.passed, found.failed), (12, 1));
+        let found = counts("==== 7 passed in 0.10s ====").unwrap();
+        assert_eq!((found.passed, found.failed), (7, 0));
+        assert!(counts("no tests ran").is_none());
+    }
+}
