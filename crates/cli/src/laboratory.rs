@@ -21,6 +21,7 @@ use covey_experiment::{refit, revision};
 
 use crate::attendant::{Attendant, PoolState};
 use crate::failure::{Failure, note};
+use crate::interim::{Interim, Teller};
 use crate::progress::Progress;
 use crate::stopping::{Gently, Stopping};
 
@@ -93,6 +94,13 @@ impl Watcher {
         match self {
             Self::Terminal(progress) => progress.show(state),
             Self::Attendant(attendant) => attendant.progress(state),
+        }
+    }
+
+    fn say(&mut self, text: &str) {
+        match self {
+            Self::Terminal(progress) => progress.say(text),
+            Self::Attendant(attendant) => attendant.remark(text),
         }
     }
 }
@@ -235,9 +243,14 @@ impl Bench<'_> {
 
     /// Checks everything, enters the results folder and computes what is missing.
     pub(crate) fn compute(&self) -> Result<Ready, Failure> {
+        self.compute_and_tell(None)
+    }
+
+    /// The same, telling on the way what is known so far.
+    pub(crate) fn compute_and_tell(&self, early: Option<&Interim<'_>>) -> Result<Ready, Failure> {
         let runner = self.runner()?;
         let entered = enter(self.out, self.shard, self.options)?;
-        self.compute_within(&runner, entered)
+        self.compute_within(&runner, entered, early)
     }
 
     /// Computes what is missing in the folder.
@@ -245,6 +258,7 @@ impl Bench<'_> {
         &self,
         runner: &Runner<'_>,
         entered: Entered,
+        early: Option<&Interim<'_>>,
     ) -> Result<Ready, Failure> {
         let workers = self.options.workers()?;
         let (store, prints) = self.open()?;
@@ -289,16 +303,28 @@ impl Bench<'_> {
         };
         let lots = work.lots(missing);
         let mut watcher = self.options.watcher(self.names(&lots));
-        let computed = {
+        let known = (&store, &prints);
+        let computed = std::thread::scope(|scope| {
+            let mut teller = early.map(|early| {
+                Teller::new(move || {
+                    // A table that cannot be made now is no reason to stop: the results say what is wrong, if it still is.
+                    scope.spawn(move || early.make(known.0, known.1).ok().flatten())
+                })
+            });
             let mut gently = entered.ender.gently();
             work.compute(&lots, |state| {
+                if let Some(teller) = &mut teller
+                    && let Some(table) = teller.look(state)
+                {
+                    watcher.say(&table);
+                }
                 watcher.show(state);
                 if let Some(gently) = &mut gently {
                     gently.look(|| word(state.done));
                 }
             })
-            .map_err(lab_failure)?
-        };
+            .map_err(lab_failure)
+        })?;
         if computed.stopped {
             return Err(Failure::Other(word(computed.done)));
         }

@@ -25,6 +25,7 @@ mod digest;
 mod failure;
 mod hex;
 mod import;
+mod interim;
 mod laboratory;
 mod link;
 mod live;

@@ -58,7 +58,8 @@ pub(crate) fn render(summary: &Summary, width: Option<usize>) -> String {
     fold(&text, width)
 }
 
-fn arms(summary: &Summary, width: Option<usize>) -> String {
+/// The table of arms, with what the letter has.
+pub(crate) fn arms(summary: &Summary, width: Option<usize>) -> String {
     let head = [
         "arm",
         "deficit %",

@@ -65,6 +65,22 @@ impl Progress {
         }
     }
 
+    /// Says something above the bars.
+    pub(crate) fn say(&mut self, text: &str) {
+        let mut said = String::new();
+        match self.kind {
+            Kind::Silent => return,
+            Kind::Bars if self.drawn > 0 => {
+                let _ = write!(said, "\x1b[{}A\x1b[J", self.drawn);
+                self.drawn = 0;
+                self.last = None;
+            }
+            Kind::Bars | Kind::Lines => {}
+        }
+        let _ = writeln!(said, "{text}");
+        let _ = io::stderr().lock().write_all(said.as_bytes());
+    }
+
     /// Shows the present state, if it is time to.
     pub(crate) fn show(&mut self, state: &PoolState) {
         let ended = state.workers.iter().all(|w| w.job.is_none());

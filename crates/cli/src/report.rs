@@ -7,13 +7,14 @@ use clap::Args;
 use covey_experiment::finish::Finish;
 use covey_experiment::folder::Note;
 use covey_experiment::report::{Input, SERIES_FILE, SeriesBuilder};
+use covey_experiment::store::{Fingerprint, Store};
 use covey_experiment::summary::{FILE as SUMMARY_FILE, Summary};
 use covey_experiment::world::{World, hash_file};
 use covey_experiment::{files, revision, usage};
 use covey_simulator::Arms;
 
 use crate::failure::{Failure, print};
-use crate::laboratory::{Ready, WorkOptions, file_failure, finish_failure, on_top};
+use crate::laboratory::{WorkOptions, file_failure, finish_failure, on_top};
 use crate::outcome_table;
 use crate::terminal::{error_width, fold, output_width};
 
@@ -122,7 +123,8 @@ fn write_report(input: &Input, folder: &Path, arms: &Arms) -> Result<(), Failure
 pub(crate) struct Conclusion<'a> {
     pub(crate) world: &'a World,
     pub(crate) seeds: &'a [u64],
-    pub(crate) ready: &'a Ready,
+    pub(crate) store: &'a Store,
+    pub(crate) prints: &'a [Fingerprint],
     pub(crate) out: &'a Path,
     /// The scenario, as it was given.
     pub(crate) source: &'a Path,
@@ -154,9 +156,9 @@ impl Conclusion<'_> {
     pub(crate) fn make(&self, start: Instant) -> Result<Input, Failure> {
         on_top(self.out, self.source, self.options)?;
         let finish = Finish {
-            store: &self.ready.store,
+            store: self.store,
             worlds: std::slice::from_ref(self.world),
-            prints: &self.ready.prints,
+            prints: self.prints,
             seeds: self.seeds,
             folder: self.out,
             csv: self.options.csv,

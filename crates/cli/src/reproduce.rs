@@ -12,6 +12,7 @@ use covey_experiment::{bundled, seeds};
 use covey_simulator::Arms;
 
 use crate::failure::Failure;
+use crate::interim::Interim;
 use crate::laboratory::{
     Bench, WorkOptions, file_failure, folder_name, runner_failure, world_failure,
 };
@@ -52,7 +53,7 @@ pub(crate) struct Arguments {
     /// The arms beyond the letter as well: choice by demand, the steps to it, rivals, the yardstick; twice the time
     #[arg(long)]
     beyond: bool,
-    /// One calibration seed, 2 s + 2 s: to try the machinery without looking at an evaluation seed
+    /// Two calibration seeds, 0.4 s + 1 s: to try the machinery without looking at an evaluation seed
     #[arg(long, hide = true, conflicts_with_all = ["quick", "seeds", "record_seed"])]
     trial: bool,
     /// Record seed N for `covey view`, beside the results
@@ -122,7 +123,7 @@ pub(crate) fn run(arguments: &Arguments, known: &Arms) -> Result<(), Failure> {
         Traffic::Sumo => TrafficSource::Sumo,
     };
     let window = match (arguments.trial, arguments.quick) {
-        (true, _) => (2.0, 2.0),
+        (true, _) => (0.4, 1.0),
         (false, true) => (15.0, 15.0),
         (false, false) => (40.0, 40.0),
     };
@@ -134,6 +135,15 @@ pub(crate) fn run(arguments: &Arguments, known: &Arms) -> Result<(), Failure> {
     let mut world = World::new(changed, traffic, arms, window).map_err(world_failure)?;
     world.quick = arguments.quick || arguments.trial;
     world.profile = Some(profile);
+    let interim = Interim {
+        world: &world,
+        seeds: &seeds,
+        out: &out,
+        source: &file,
+        options: &arguments.work,
+        arms: known,
+        start,
+    };
     let ready = Bench {
         worlds: std::slice::from_ref(&world),
         seeds: &seeds,
@@ -144,11 +154,12 @@ pub(crate) fn run(arguments: &Arguments, known: &Arms) -> Result<(), Failure> {
         outputs: &[],
         shard: None,
     }
-    .compute()?;
+    .compute_and_tell((!arguments.work.quiet).then_some(&interim))?;
     Conclusion {
         world: &world,
         seeds: &seeds,
-        ready: &ready,
+        store: &ready.store,
+        prints: &ready.prints,
         out: &out,
         source: &file,
         options: &arguments.work,
@@ -156,7 +167,9 @@ pub(crate) fn run(arguments: &Arguments, known: &Arms) -> Result<(), Failure> {
         aside: false,
         arms: known,
     }
-    .write(start)
+    .write(start)?;
+    interim.clear();
+    Ok(())
 }
 
 /// What `--profile` takes.
@@ -171,7 +184,7 @@ pub(crate) fn find_profile(name: &str) -> Result<Profile, Failure> {
 /// The seeds that are run.
 fn chosen_seeds(arguments: &Arguments) -> Result<Vec<u64>, Failure> {
     if arguments.trial {
-        return Ok(vec![seeds::FIRST_CALIBRATION]);
+        return Ok(vec![seeds::FIRST_CALIBRATION, seeds::FIRST_CALIBRATION + 1]);
     }
     let count = match (arguments.seeds, arguments.quick) {
         (Some(count), _) => count,

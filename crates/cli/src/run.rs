@@ -186,7 +186,8 @@ pub(crate) fn work<T>(
     let conclusion = Conclusion {
         world: &world,
         seeds: &seeds,
-        ready: &ready,
+        store: &ready.store,
+        prints: &ready.prints,
         out: &out,
         source: source(arguments),
         options,

@@ -122,7 +122,7 @@ pub(crate) fn compute(
     let entered = enter(out, shard, &arguments.work)?;
     fit_margins(worlds, &plan.seeds, shard, out, &arguments.work, &entered)?;
     let runner = Runner::new(worlds, workers, out);
-    bench(arguments, plan, worlds, out, shard).compute_within(&runner, entered)
+    bench(arguments, plan, worlds, out, shard).compute_within(&runner, entered, None)
 }
 
 /// Writes the tables of all worlds, and gives the summary of each.

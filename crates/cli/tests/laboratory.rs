@@ -24,6 +24,24 @@ const TABLES: [&str; 5] = [
 ];
 
 #[test]
+fn the_letter_is_told_after_the_first_seed_and_again_at_the_end() {
+    let directory = Directory::new("trial");
+    let out = directory.path("out");
+    let call = covey(&["reproduce", "--trial", "--jobs", "1", "--out", &out], "");
+    let (early, told) = (call.stderr.clone(), call.done());
+    let at = early.find("So far, 1 of 2 seeds").expect("an early table");
+    let early = &early[at..];
+    for arm in ["cam-only", "proposed@0.8", "oracle"] {
+        assert!(early.contains(arm) && told.contains(arm), "{arm}\n{early}");
+    }
+    assert_eq!(summary(&out)["seeds"], serde_json::json!([1001, 1002]));
+    assert!(
+        !Path::new(&out).join("interim").exists(),
+        "the results have taken its place"
+    );
+}
+
+#[test]
 fn a_run_leaves_what_the_contract_says() {
     let directory = Directory::new("run");
     let (scenario, out) = (toy(&directory), directory.path("out"));
