@@ -16,11 +16,13 @@
 //! Everything is a function of what the host decoded, sensed and carries as a map; nothing else reaches it.
 
 mod hearsay;
+mod load;
 pub mod need;
 mod outlook;
 pub mod scene;
 #[cfg(feature = "snapshot")]
 pub mod snapshot;
+pub mod spoken;
 
 pub use crate::{associate, select};
 
@@ -46,11 +48,14 @@ use need::{Course, Needs};
 use outlook::{Outlook, Targets};
 use scene::{Body, NOMINAL, Scene};
 use select::{DemandCandidate, DemandListener, DemandProblem, Need, Object, Pick, Selection};
+use spoken::Spoken;
 
 /// Chance that somebody still sees what it just reported.
 const STILL_SEES: f64 = 0.97;
 /// Weight of one more report in the mean of how much longer reports are than foreseen.
 const SURPRISE_RATE: f64 = 0.05;
+/// From this chance on that a station is somebody else it is reported as silent objects are.
+const IN_DOUBT: f64 = 0.1;
 /// How much a fresh report that leaves out an object in sight speaks against the sight line.
 const LEFT_OUT: f64 = 0.4;
 
@@ -93,6 +98,12 @@ parameters! {
         candidates_in_tile_only: bool = true, source "reading 15";
         /// Summed need from which contributors report an object.
         threshold: f64 = 0.3, unit "needs", range at_least(0.0), source "design: choice by demand";
+        /// A station whose beacons come more rarely than this does not tell of itself in time: it is reported as silent objects
+        /// are, where somebody needs it. At an hour every station tells of itself.
+        beacons_within_s: f64 = 0.25, unit "s", range above(0.0).at_most(3_600.0),
+            source "design: choice by demand; the shortest deadline is 0.2 s";
+        /// What others just said lowers what a contributor takes to be needed.
+        counts_said: bool = false, source "design: choice by demand";
         /// How far sensors see.
         sensor_range_m: f64 = 150.0, unit "m", range at_least(0.0).at_most(1_000.0), source "letter, table I";
         /// Up to this age a report tells what its sender sees.
@@ -105,6 +116,19 @@ parameters! {
         bonus_limit_s: f64 = 5.0, unit "s", range at_least(0.0), source "design: choice by demand";
         /// A pick is worth at least this: for less, the loss that its bytes cause elsewhere is greater.
         least_gain: f64 = 0.1, unit "needs", range at_least(0.0), source "design: choice by demand";
+        /// The least gain follows the measured load, and contributors are asked for all that is silent where the channel is idle.
+        /// The arm `demand`, which has no allowance, is so whatever is set here.
+        adapts: bool = false, source "design: choice by demand";
+        /// The channel is idle up to this load, beacons included.
+        idle_load: f64 = 0.3, unit "share of capacity", range at_least(0.0).at_most(1.0),
+            source "TS 103 574, table 1: no limits up to a busy ratio of 0.3";
+        /// At this load a pick is worth at least `least_gain`, below it less, above it up to three times as much; above `idle_load`.
+        full_load: f64 = 0.8, unit "share of capacity", range above(0.0).at_most(1.0),
+            source "TS 103 574, table 1: the strictest limits above 0.8";
+        /// On an idle channel a pick is worth at least this.
+        idle_gain: f64 = 0.005, unit "needs", range above(0.0), source "design: choice by demand";
+        /// The allowance of the arm `demand`, which has none in its name.
+        ceiling: f64 = 0.45, unit "share of capacity", range above(0.0).at_most(1.0), source "design: choice by demand";
         /// Objects that beacon are reported only at the host's request; a request must be worth so many times the gain per
         /// byte of the last pick. None lets contributors judge by themselves.
         request_factor: Option<f64> = Some(3.0), range at_least(0.0), source "design: choice by demand";
@@ -120,6 +144,10 @@ parameters! {
         /// Standard deviation of stations' own positions, per axis, as stations tell it with their positions; it widens the
         /// gates of association.
         position_error_m: f64 = 0.0, unit "m", range at_least(0.0).at_most(20.0), source "docs/readings.md, errors of positions";
+        /// Chance that what is taken for a station is somebody else, for each square metre of `position_error_m`: where it is a tenth
+        /// or more, stations are reported as silent objects are.
+        doubt_per_m2: f64 = 0.04, unit "per m²", range at_least(0.0).at_most(1.0),
+            source "docs/protocol.md: 1.4, 11 and 36 % at 1, 2 and 3 m";
         /// Standard deviation of the velocities that sensors tell, per axis; it widens the gates of association.
         velocity_error_m_per_s: f64 = 0.0, unit "m/s", range at_least(0.0).at_most(20.0), source "docs/sensing.md";
         /// Buildings of the map hide what is behind them; not so with a map of roads alone.
@@ -130,20 +158,42 @@ parameters! {
 impl DemandOptions {
     /// The rules between parameters.
     fn agree(&self) -> Result<(), OutOfRange> {
-        if self.report_stale_s >= self.report_fresh_s {
-            return Ok(());
+        if self.report_stale_s < self.report_fresh_s {
+            let found = self.report_stale_s;
+            let expected = "at least report_fresh_s";
+            return Err(OutOfRange::new("report_stale_s", found, expected));
         }
-        let found = self.report_stale_s;
-        Err(OutOfRange::new(
-            "report_stale_s",
-            found,
-            "at least report_fresh_s",
-        ))
+        if self.full_load <= self.idle_load {
+            let expected = "above idle_load and at most 1";
+            return Err(OutOfRange::new("full_load", self.full_load, expected));
+        }
+        Ok(())
     }
 
     /// The map as far as sight lines are concerned.
     pub(crate) fn walls<'m>(&self, map: Option<&'m dyn RoadMap>) -> Option<&'m dyn RoadMap> {
         map.filter(|_| self.buildings)
+    }
+
+    /// What a station tells of itself so does not suffice: it speaks too rarely, or may be somebody else.
+    pub(crate) fn is_rare(&self, spoken: Option<Spoken>) -> bool {
+        spoken.is_some_and(|spoken| spoken.every_s > self.beacons_within_s)
+            || spoken.is_some() && self.doubt() >= IN_DOUBT
+    }
+
+    /// Chance that what is taken for a station is somebody else.
+    fn doubt(&self) -> f64 {
+        let doubt = match self.identities {
+            Identities::Associated => self.doubt_per_m2,
+            Identities::True => 0.0,
+        };
+        (doubt * self.position_error_m * self.position_error_m).clamp(0.0, 1.0)
+    }
+
+    /// Chance that somebody lacks a station that it does not see, of whose beacons it misses all with a chance of `missed`.
+    pub(crate) fn lacking(&self, missed: f64) -> f64 {
+        let doubt = self.doubt();
+        doubt + (1.0 - doubt) * missed
     }
 
     /// How well positions and sizes in messages can be trusted.
@@ -181,6 +231,8 @@ pub struct Demand {
     surprise: f64,
     /// Bytes planned in the last cycle.
     planned_bytes: f64,
+    /// The channel is idle: contributors are asked for all that is silent.
+    idle: bool,
     problem: Option<DemandProblem>,
     selection: Selection,
 }
@@ -255,6 +307,13 @@ impl Demand {
                 speed: own.state.speed,
                 size: own.state.size,
                 silent: false,
+                spoken: Some(Spoken::new(
+                    view.parameters,
+                    own.state.speed,
+                    0.0,
+                    None,
+                    1.0,
+                )),
             },
             0.0,
         );
@@ -263,6 +322,12 @@ impl Demand {
             .partition_point(|known| known.state.id < view.host.into());
         let body = |known: &crate::policy::KnownObject| {
             let state = &known.state;
+            let spoken = known.announced_at.map(|at| {
+                let heard = view.links.between(own.state.position, state.position);
+                let (age_s, between_s) = (now.since(at).seconds(), known.beacons_every_s);
+                let speed = state.velocity.speed();
+                Spoken::new(view.parameters, speed, age_s, between_s, heard)
+            });
             let body = Body {
                 id: state.id,
                 position: state.position,
@@ -270,6 +335,7 @@ impl Demand {
                 speed: state.velocity.speed(),
                 size: if nominal { NOMINAL } else { state.size },
                 silent: known.announced_at.is_none(),
+                spoken,
             };
             (body, now.since(state.sensed_at).seconds())
         };
@@ -331,15 +397,23 @@ impl Demand {
         let (wanted, objects) = self.wanted_objects(view);
         let needs = self.weighed_needs(view, &hearsay, &members, &wanted);
         let withdrawn = withdrawn(view, hearsay.host) as f64;
+        let (least_gain, idle) = options.least_gain_at(load::taken(view, scene));
         let mut problem = DemandProblem {
             budget_bytes: self.budget(view),
             base_bytes: parameters.empty_bytes() + parameters.withdrawn_bytes * withdrawn,
             report_bytes: parameters.report_bytes(0.0) + parameters.contributor_bytes,
             object_bytes: parameters.object_bytes,
             requested_bytes: parameters.requested_bytes,
-            threshold: options.threshold,
-            least_gain: options.least_gain,
-            request_factor: options.request_factor,
+            threshold: match idle {
+                true => 0.0,
+                false => options.threshold,
+            },
+            least_gain,
+            // Whoever is asked for all that is silent is asked for nothing by name.
+            request_factor: match idle {
+                true => Some(f64::MAX),
+                false => options.request_factor,
+            },
             host: hearsay.host,
             links: view.links.clone(),
             listeners,
@@ -350,6 +424,7 @@ impl Demand {
         let content = problem.content();
         let unasked = Targets::new(scene, &wanted, |number| content[number as usize]);
         problem.candidates = self.offers(view, &members, &unasked, &outlook);
+        self.idle = idle;
         (problem, wanted)
     }
 
@@ -425,7 +500,7 @@ impl Demand {
             *number = objects.len() as u32;
             objects.push(Object {
                 id: body.id,
-                silent: body.silent,
+                silent: body.silent || self.options.is_rare(body.spoken),
                 repeat_bytes: repeat_bytes(view, body.id),
             });
         }
@@ -449,17 +524,19 @@ impl Demand {
             }
             let object = &bodies[pair.object as usize];
             let place = bodies[pair.listener as usize].position;
-            let mut lacking = pair.unseen;
-            if !object.silent {
-                let lost = 1.0 - view.links.between(object.position, place);
-                lacking *= libm::pow(
-                    lost,
-                    pair.deadline_s / parameters.beacon_interval_s(object.speed),
-                );
-            }
             let cycle = parameters.cycle_s;
+            let lacking = match object.spoken {
+                None => [pair.unseen; 2],
+                Some(spoken) => {
+                    let heard = view.links.between(object.position, place);
+                    [0.0, cycle].map(|ahead_s| {
+                        let missed = spoken.missed(heard, pair.deadline_s, ahead_s);
+                        pair.unseen * self.options.lacking(missed)
+                    })
+                }
+            };
             let missed = hearsay.missed(view, pair.object, place, pair.deadline_s, cycle);
-            let [now, next] = missed.map(|missed| lacking * missed);
+            let [now, next] = [lacking[0] * missed[0], lacking[1] * missed[1]];
             needs.push(Need {
                 listener: number as u32,
                 object: wanted[pair.object as usize],
@@ -649,7 +726,8 @@ impl Policy for Demand {
         let plan = Plan {
             reporters: Reporters::Ranking(picked),
             binding,
-            content: match self.options.request_factor {
+            content: match problem.request_factor {
+                _ if self.idle => Content::SilentOnly,
                 Some(_) => Content::Requested,
                 None => Content::Demanded,
             },
