@@ -19,6 +19,7 @@ mod hearsay;
 mod load;
 pub mod need;
 mod outlook;
+pub mod road;
 pub mod scene;
 #[cfg(feature = "snapshot")]
 pub mod snapshot;
@@ -46,6 +47,7 @@ use associate::{Accuracy, Identities};
 use hearsay::Hearsay;
 use need::{Course, Needs};
 use outlook::{Outlook, Targets};
+use road::Road;
 use scene::{Body, NOMINAL, Scene};
 use select::{DemandCandidate, DemandListener, DemandProblem, Need, Object, Pick, Selection};
 use spoken::Spoken;
@@ -54,8 +56,6 @@ use spoken::Spoken;
 const STILL_SEES: f64 = 0.97;
 /// Weight of one more report in the mean of how much longer reports are than foreseen.
 const SURPRISE_RATE: f64 = 0.05;
-/// From this chance on that a station is somebody else it is reported as silent objects are.
-const IN_DOUBT: f64 = 0.1;
 /// How much a fresh report that leaves out an object in sight speaks against the sight line.
 const LEFT_OUT: f64 = 0.4;
 
@@ -98,12 +98,6 @@ parameters! {
         candidates_in_tile_only: bool = true, source "reading 15";
         /// Summed need from which contributors report an object.
         threshold: f64 = 0.3, unit "needs", range at_least(0.0), source "design: choice by demand";
-        /// A station whose beacons come more rarely than this does not tell of itself in time: it is reported as silent objects
-        /// are, where somebody needs it. At an hour every station tells of itself.
-        beacons_within_s: f64 = 0.25, unit "s", range above(0.0).at_most(3_600.0),
-            source "design: choice by demand; the shortest deadline is 0.2 s";
-        /// What others just said lowers what a contributor takes to be needed.
-        counts_said: bool = false, source "design: choice by demand";
         /// How far sensors see.
         sensor_range_m: f64 = 150.0, unit "m", range at_least(0.0).at_most(1_000.0), source "letter, table I";
         /// Up to this age a report tells what its sender sees.
@@ -116,19 +110,6 @@ parameters! {
         bonus_limit_s: f64 = 5.0, unit "s", range at_least(0.0), source "design: choice by demand";
         /// A pick is worth at least this: for less, the loss that its bytes cause elsewhere is greater.
         least_gain: f64 = 0.1, unit "needs", range at_least(0.0), source "design: choice by demand";
-        /// The least gain follows the measured load, and contributors are asked for all that is silent where the channel is idle.
-        /// The arm `demand`, which has no allowance, is so whatever is set here.
-        adapts: bool = false, source "design: choice by demand";
-        /// The channel is idle up to this load, beacons included.
-        idle_load: f64 = 0.3, unit "share of capacity", range at_least(0.0).at_most(1.0),
-            source "TS 103 574, table 1: no limits up to a busy ratio of 0.3";
-        /// At this load a pick is worth at least `least_gain`, below it less, above it up to three times as much; above `idle_load`.
-        full_load: f64 = 0.8, unit "share of capacity", range above(0.0).at_most(1.0),
-            source "TS 103 574, table 1: the strictest limits above 0.8";
-        /// On an idle channel a pick is worth at least this.
-        idle_gain: f64 = 0.005, unit "needs", range above(0.0), source "design: choice by demand";
-        /// The allowance of the arm `demand`, which has none in its name.
-        ceiling: f64 = 0.45, unit "share of capacity", range above(0.0).at_most(1.0), source "design: choice by demand";
         /// Objects that beacon are reported only at the host's request; a request must be worth so many times the gain per
         /// byte of the last pick. None lets contributors judge by themselves.
         request_factor: Option<f64> = Some(3.0), range at_least(0.0), source "design: choice by demand";
@@ -144,14 +125,14 @@ parameters! {
         /// Standard deviation of stations' own positions, per axis, as stations tell it with their positions; it widens the
         /// gates of association.
         position_error_m: f64 = 0.0, unit "m", range at_least(0.0).at_most(20.0), source "docs/readings.md, errors of positions";
-        /// Chance that what is taken for a station is somebody else, for each square metre of `position_error_m`: where it is a tenth
-        /// or more, stations are reported as silent objects are.
-        doubt_per_m2: f64 = 0.04, unit "per m²", range at_least(0.0).at_most(1.0),
-            source "docs/protocol.md: 1.4, 11 and 36 % at 1, 2 and 3 m";
         /// Standard deviation of the velocities that sensors tell, per axis; it widens the gates of association.
         velocity_error_m_per_s: f64 = 0.0, unit "m/s", range at_least(0.0).at_most(20.0), source "docs/sensing.md";
         /// Buildings of the map hide what is behind them; not so with a map of roads alone.
         buildings: bool = true, source "design: choice by demand";
+        /// The rules of `road` are in force. The arm `demand`, which has no allowance, goes by them whatever is set here.
+        on_road: bool = false, source "design: choice by demand";
+        /// What is heeded where the road is not as the letter has it.
+        road: Road = Road::default(), source "design: choice by demand";
     }
 }
 
@@ -163,37 +144,12 @@ impl DemandOptions {
             let expected = "at least report_fresh_s";
             return Err(OutOfRange::new("report_stale_s", found, expected));
         }
-        if self.full_load <= self.idle_load {
-            let expected = "above idle_load and at most 1";
-            return Err(OutOfRange::new("full_load", self.full_load, expected));
-        }
         Ok(())
     }
 
     /// The map as far as sight lines are concerned.
     pub(crate) fn walls<'m>(&self, map: Option<&'m dyn RoadMap>) -> Option<&'m dyn RoadMap> {
         map.filter(|_| self.buildings)
-    }
-
-    /// What a station tells of itself so does not suffice: it speaks too rarely, or may be somebody else.
-    pub(crate) fn is_rare(&self, spoken: Option<Spoken>) -> bool {
-        spoken.is_some_and(|spoken| spoken.every_s > self.beacons_within_s)
-            || spoken.is_some() && self.doubt() >= IN_DOUBT
-    }
-
-    /// Chance that what is taken for a station is somebody else.
-    fn doubt(&self) -> f64 {
-        let doubt = match self.identities {
-            Identities::Associated => self.doubt_per_m2,
-            Identities::True => 0.0,
-        };
-        (doubt * self.position_error_m * self.position_error_m).clamp(0.0, 1.0)
-    }
-
-    /// Chance that somebody lacks a station that it does not see, of whose beacons it misses all with a chance of `missed`.
-    pub(crate) fn lacking(&self, missed: f64) -> f64 {
-        let doubt = self.doubt();
-        doubt + (1.0 - doubt) * missed
     }
 
     /// How well positions and sizes in messages can be trusted.
@@ -295,6 +251,7 @@ impl Demand {
         let now = view.now;
         let course = self.options.course;
         let nominal = self.options.sizes == BodySizes::Nominal;
+        let (on_road, doubt) = (self.options.on_road, self.options.doubt());
         let Some(own) = view.scope.iter().find(|member| member.id == view.host) else {
             self.scene = Scene::with_memory();
             return;
@@ -307,13 +264,8 @@ impl Demand {
                 speed: own.state.speed,
                 size: own.state.size,
                 silent: false,
-                spoken: Some(Spoken::new(
-                    view.parameters,
-                    own.state.speed,
-                    0.0,
-                    None,
-                    1.0,
-                )),
+                spoken: on_road
+                    .then(|| Spoken::new(view.parameters, own.state.speed, 0.0, None, 1.0)),
             },
             0.0,
         );
@@ -322,11 +274,11 @@ impl Demand {
             .partition_point(|known| known.state.id < view.host.into());
         let body = |known: &crate::policy::KnownObject| {
             let state = &known.state;
-            let spoken = known.announced_at.map(|at| {
+            let spoken = known.announced_at.filter(|_| on_road).map(|at| {
                 let heard = view.links.between(own.state.position, state.position);
                 let (age_s, between_s) = (now.since(at).seconds(), known.beacons_every_s);
                 let speed = state.velocity.speed();
-                Spoken::new(view.parameters, speed, age_s, between_s, heard)
+                Spoken::new(view.parameters, speed, age_s, between_s, heard).in_doubt(doubt)
             });
             let body = Body {
                 id: state.id,
@@ -397,7 +349,10 @@ impl Demand {
         let (wanted, objects) = self.wanted_objects(view);
         let needs = self.weighed_needs(view, &hearsay, &members, &wanted);
         let withdrawn = withdrawn(view, hearsay.host) as f64;
-        let (least_gain, idle) = options.least_gain_at(load::taken(view, scene));
+        let (least_gain, idle) = match options.on_road {
+            true => options.least_gain_at(load::taken(view, scene)),
+            false => (options.least_gain, false),
+        };
         let mut problem = DemandProblem {
             budget_bytes: self.budget(view),
             base_bytes: parameters.empty_bytes() + parameters.withdrawn_bytes * withdrawn,
@@ -500,7 +455,7 @@ impl Demand {
             *number = objects.len() as u32;
             objects.push(Object {
                 id: body.id,
-                silent: body.silent || self.options.is_rare(body.spoken),
+                silent: body.silent || self.options.is_rare(body),
                 repeat_bytes: repeat_bytes(view, body.id),
             });
         }
@@ -525,15 +480,14 @@ impl Demand {
             let object = &bodies[pair.object as usize];
             let place = bodies[pair.listener as usize].position;
             let cycle = parameters.cycle_s;
+            let heard = || view.links.between(object.position, place);
+            let lacking = |ahead_s| {
+                let times = [pair.deadline_s, ahead_s];
+                pair.unseen * self.options.lacking(parameters, object, heard, times)
+            };
             let lacking = match object.spoken {
-                None => [pair.unseen; 2],
-                Some(spoken) => {
-                    let heard = view.links.between(object.position, place);
-                    [0.0, cycle].map(|ahead_s| {
-                        let missed = spoken.missed(heard, pair.deadline_s, ahead_s);
-                        pair.unseen * self.options.lacking(missed)
-                    })
-                }
+                None => [lacking(0.0); 2],
+                Some(_) => [lacking(0.0), lacking(cycle)],
             };
             let missed = hearsay.missed(view, pair.object, place, pair.deadline_s, cycle);
             let [now, next] = [lacking[0] * missed[0], lacking[1] * missed[1]];
@@ -589,11 +543,15 @@ impl Demand {
                     .seconds()
                     .clamp(0.0, options.bonus_limit_s)
             });
+            let change = match options.road() {
+                Some(road) if !asked => road.change_price,
+                _ => 0.0,
+            };
             candidates.push(DemandCandidate {
                 id,
                 position: body.position,
                 command,
-                bonus: options.bonus_per_s * idle_s,
+                bonus: options.bonus_per_s * idle_s - change,
                 extra_bytes: view.parameters.object_bytes * self.surprise.max(0.0),
                 views,
             });

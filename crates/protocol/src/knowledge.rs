@@ -87,6 +87,8 @@ struct Knowledge<'a> {
     sensed: &'a [ObjectState],
     /// Objects that others spoke of, by ascending id.
     told: &'a [ObjectState],
+    /// How doubtful it is that stations which one sees are who they say, by ascending id, where it is.
+    doubts: &'a [(ObjectId, f64)],
     /// What was said of objects in question, by ascending id, each with what it was, as it will be when it is judged.
     said: &'a [(ObjectId, Vec<spoken::Saying>)],
     /// The time until then, in seconds.
@@ -168,11 +170,15 @@ impl Chooser {
         let links = self.listen(parameters, observer, heard);
         let neighbours = core::mem::take(&mut self.heard);
         let mut labelled = Labelled::new(options, observer, &neighbours);
+        let doubts = core::mem::take(&mut labelled.doubts);
         let silent = |state: &ObjectState| !is_heard(&neighbours, state.id);
         let rare = |state: &ObjectState| {
-            let heard = neighbour(&neighbours, state.id);
-            let spoken = heard.map(|heard| spoken_by(parameters, observer, &links, heard));
-            options.is_rare(spoken)
+            let heard = neighbour(&neighbours, state.id).filter(|_| options.on_road);
+            heard.is_some_and(|heard| {
+                let doubt = doubt_of(&doubts, state.id);
+                let here = (observer.now, observer.state.position);
+                options.is_rare(&station(parameters, here, &links, heard, doubt))
+            })
         };
         let judge_all = asked.for_content(Content::Demanded);
         let by_need = judge_all || asked.for_content(Content::Requested);
@@ -188,7 +194,10 @@ impl Chooser {
         if !considered.is_empty() {
             let around = around(options, &neighbours, &considered);
             let told = labelled.told(parameters, options, observer, heard, &around);
-            let judged_at = judged_at(parameters, observer.now);
+            let judged_at = match options.on_road {
+                true => judged_at(parameters, observer.now),
+                false => observer.now,
+            };
             let knowledge = Knowledge {
                 now: observer.now,
                 own: observer.id.into(),
@@ -196,6 +205,7 @@ impl Chooser {
                 heard: &neighbours,
                 sensed: &labelled.sensed,
                 told: &told,
+                doubts: &doubts,
                 said: &labelled.said(&neighbours, judged_at),
                 ahead_s: judged_at.since(observer.now).seconds(),
                 links: &links,
@@ -315,13 +325,11 @@ impl Chooser {
                 &scene.bodies()[pair.listener as usize],
                 &scene.bodies()[pair.object as usize],
             );
+            let heard = || knowledge.links.between(object.position, listener.position);
+            let times = [pair.deadline_s, knowledge.ahead_s];
             let mut lacking = pair.unseen;
-            if let Some(spoken) = object.spoken {
-                let heard = knowledge.links.between(object.position, listener.position);
-                let missed = spoken.missed(heard, pair.deadline_s, knowledge.ahead_s);
-                lacking *= options.lacking(missed);
-            }
-            if options.counts_said {
+            lacking *= options.lacking(parameters, object, heard, times);
+            if options.road().is_some_and(|road| road.counts_said) {
                 let said = knowledge.said_of(object.id);
                 let (links, place) = (knowledge.links, listener.position);
                 lacking *= spoken::missed(links, said, place, pair.deadline_s);
@@ -348,10 +356,13 @@ impl Chooser {
         bodies.push((agent(knowledge.own, knowledge.state), 0.0));
         let near = knowledge.heard.iter();
         for heard in near.filter(|heard| around.holds(heard.state.position)) {
-            let observer = (knowledge.now, knowledge.state.position);
-            let body = Body {
-                spoken: Some(spoken_to(parameters, observer, knowledge.links, heard)),
-                ..agent(heard.id.into(), &heard.state)
+            let body = match options.on_road {
+                true => {
+                    let here = (knowledge.now, knowledge.state.position);
+                    let doubt = doubt_of(knowledge.doubts, heard.id.into());
+                    station(parameters, here, knowledge.links, heard, doubt)
+                }
+                false => agent(heard.id.into(), &heard.state),
             };
             bodies.push((body, age(heard.at)));
         }
@@ -481,16 +492,26 @@ struct Labelled {
     sensed: Vec<ObjectState>,
     /// What was said: of which object, by whom, and when it was sensed. Kept where it counts.
     said: Option<Vec<(ObjectId, AgentId, Instant)>>,
+    /// How doubtful it is that stations which one sees are who they say, by ascending id; those beyond doubt are left out.
+    doubts: Vec<(ObjectId, f64)>,
     /// Stations, oneself, and what oneself sees; none where ids are believed.
     tracks: Option<Sighted>,
 }
 
+/// The doubt in a station, among those by ascending id.
+fn doubt_of(doubts: &[(ObjectId, f64)], station: ObjectId) -> f64 {
+    let found = doubts.binary_search_by_key(&station, |(id, _)| *id);
+    found.map_or(0.0, |at| doubts[at].1)
+}
+
 impl Labelled {
     fn new(options: &DemandOptions, observer: &Observer<'_>, neighbours: &[Neighbour]) -> Self {
+        let counts_said = options.road().is_some_and(|road| road.counts_said);
         if options.identities == Identities::True {
             return Self {
                 sensed: observer.sensed.to_vec(),
-                said: options.counts_said.then(Vec::new),
+                said: counts_said.then(Vec::new),
+                doubts: Vec::new(),
                 tracks: None,
             };
         }
@@ -516,9 +537,18 @@ impl Labelled {
         for (state, _) in sensed.iter().zip(&found).filter(|(_, f)| f.is_none()) {
             tracks.add(state.id, Seen::of_object(state));
         }
+        let mut doubts = Vec::new();
+        if options.on_road && options.position_error_m > 0.0 {
+            let stations = found.iter().zip(tracks.off_m());
+            let doubt =
+                |(id, off_m): (&Option<ObjectId>, f64)| Some(((*id)?, options.doubt_at(off_m)));
+            doubts.extend(stations.filter_map(doubt).filter(|(_, doubt)| *doubt > 0.0));
+            doubts.sort_unstable_by_key(|(id, _)| *id);
+        }
         Self {
             sensed,
-            said: options.counts_said.then(Vec::new),
+            said: counts_said.then(Vec::new),
+            doubts,
             tracks: Some(tracks),
         }
     }
@@ -600,33 +630,23 @@ fn judged_at(parameters: &Parameters, now: Instant) -> Instant {
     )
 }
 
-/// How a neighbour tells of itself, as `observer` hears it.
-fn spoken_by(
-    parameters: &Parameters,
-    observer: &Observer<'_>,
-    links: &LinkQuality,
-    heard: &Neighbour,
-) -> Spoken {
-    spoken_to(
-        parameters,
-        (observer.now, observer.state.position),
-        links,
-        heard,
-    )
-}
-
-/// The same at a time and place.
-fn spoken_to(
+/// A neighbour, and how it tells of itself, as it is heard at a time and place.
+fn station(
     parameters: &Parameters,
     (now, place): (Instant, Position),
     links: &LinkQuality,
     heard: &Neighbour,
-) -> Spoken {
+    doubt: f64,
+) -> Body {
     let gaps = f64::from(heard.beacons.saturating_sub(1));
     let between_s = (gaps > 0.0).then(|| heard.at.since(heard.first_at).seconds() / gaps);
     let age_s = now.since(heard.at).seconds();
     let share = links.between(place, heard.state.position);
-    Spoken::new(parameters, heard.state.speed, age_s, between_s, share)
+    let spoken = Spoken::new(parameters, heard.state.speed, age_s, between_s, share);
+    Body {
+        spoken: Some(spoken.in_doubt(doubt)),
+        ..agent(heard.id.into(), &heard.state)
+    }
 }
 
 /// Of each object the state that was sensed last, by ascending id; of equals the one that came first.

@@ -13,6 +13,8 @@ pub struct Spoken {
     pub age_s: f64,
     /// From one beacon to the next, in seconds, as far as one can tell by how it was heard.
     pub every_s: f64,
+    /// Chance that what is taken for it is somebody else, who says nothing.
+    pub doubt: f64,
 }
 
 impl Spoken {
@@ -32,7 +34,14 @@ impl Spoken {
         Self {
             age_s: age_s.max(0.0),
             every_s: every_s.clamp(parameters.beacon_s.min(LONGEST_S), LONGEST_S),
+            doubt: 0.0,
         }
+    }
+
+    /// The same with so much doubt whether it is this station.
+    #[must_use]
+    pub fn in_doubt(self, doubt: f64) -> Self {
+        Self { doubt, ..self }
     }
 
     /// Chance that somebody to whom a share `heard` of its messages gets through has none, `ahead_s` seconds from now, that is
@@ -88,6 +97,7 @@ mod tests {
         let often = Spoken {
             age_s: 0.05,
             every_s: 0.1,
+            doubt: 0.0,
         };
         assert!((often.missed(0.9, 0.2, 0.0) - 0.01).abs() < 1e-12);
         // Once a second: while the last is young, and by chance.
@@ -95,6 +105,7 @@ mod tests {
             let rare = Spoken {
                 age_s,
                 every_s: 1.0,
+                doubt: 0.0,
             };
             (rare.missed(0.9, 0.2, ahead_s) * 1e6).round() / 1e6
         };

@@ -1,4 +1,5 @@
 use super::*;
+use crate::demand::road::Road;
 use crate::ears::Ears;
 use crate::grid::Velocity;
 use crate::inclusion::Inclusion;
@@ -404,7 +405,15 @@ fn reports_station(
 
 #[test]
 fn a_station_that_beacons_too_rarely_is_reported_like_a_silent_one() {
-    let options = DemandOptions::default();
+    let options = DemandOptions {
+        on_road: true,
+        ..DemandOptions::default()
+    };
+    let with = |change: fn(&mut Road)| {
+        let mut changed = options.clone();
+        change(&mut changed.road);
+        changed
+    };
     assert!(
         !reports_station(&options, 10, 50, None),
         "ten a second tell"
@@ -413,16 +422,11 @@ fn a_station_that_beacons_too_rarely_is_reported_like_a_silent_one() {
         reports_station(&options, 2, 250, None),
         "one a second does not"
     );
-    let trusting = DemandOptions {
-        beacons_within_s: 3_600.0,
-        ..options.clone()
-    };
+    assert!(!reports_station(&DemandOptions::default(), 2, 250, None));
+    let trusting = with(|road| road.beacons_within_s = 3_600.0);
     assert!(!reports_station(&trusting, 2, 250, None));
     // What somebody else just said need not be said again.
-    let heeding = DemandOptions {
-        counts_said: true,
-        ..options.clone()
-    };
+    let heeding = with(|road| road.counts_said = true);
     assert!(reports_station(&heeding, 2, 250, None));
     assert!(!reports_station(&heeding, 2, 250, Some(20)));
     assert!(reports_station(&options, 2, 250, Some(20)));
