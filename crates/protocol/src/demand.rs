@@ -543,15 +543,11 @@ impl Demand {
                     .seconds()
                     .clamp(0.0, options.bonus_limit_s)
             });
-            let change = match options.road() {
-                Some(road) if !asked => road.change_price,
-                _ => 0.0,
-            };
             candidates.push(DemandCandidate {
                 id,
                 position: body.position,
                 command,
-                bonus: options.bonus_per_s * idle_s - change,
+                bonus: options.bonus_per_s * idle_s,
                 extra_bytes: view.parameters.object_bytes * self.surprise.max(0.0),
                 views,
             });

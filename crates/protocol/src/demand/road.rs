@@ -23,27 +23,26 @@ parameters! {
         /// What others just said lowers what a contributor takes to be needed.
         counts_said: bool = false, source "design: choice by demand";
         /// The channel is idle up to this load, beacons included: contributors are asked for all that is silent.
-        idle_load: f64 = 0.3, unit "share of capacity", range at_least(0.0).at_most(1.0),
-            source "TS 103 574, table 1: no limits up to a busy ratio of 0.3";
+        idle_load: f64 = 0.15, unit "share of capacity", range at_least(0.0).at_most(1.0),
+            source "design: half of the busy ratio up to which TS 103 574, table 1, knows no limits";
         /// At this load a pick is worth at least `least_gain`, below it less, above it up to three times as much; above `idle_load`.
-        full_load: f64 = 0.8, unit "share of capacity", range above(0.0).at_most(1.0),
-            source "TS 103 574, table 1: the strictest limits above 0.8";
+        full_load: f64 = 0.6, unit "share of capacity", range above(0.0).at_most(1.0),
+            source "design: choice by demand";
         /// On an idle channel a pick is worth at least this.
         idle_gain: f64 = 0.005, unit "needs", range above(0.0), source "design: choice by demand";
-        /// The allowance of the arm `demand`, which has none in its name.
-        ceiling: f64 = 0.45, unit "share of capacity", range above(0.0).at_most(1.0), source "design: choice by demand";
+        /// The allowance of the arm `demand`, which has none in its name, where messages are not signed and positions have no errors:
+        /// it grows by as much as a signature makes an empty message longer, and by the host's doubt in stations.
+        ceiling: f64 = 0.2, unit "share of capacity", range above(0.0).at_most(1.0), source "design: choice by demand";
         /// Chance, for a host, that what is taken for a station is somebody else, for each square metre of `position_error_m`:
-        /// where it is a tenth or more, stations are reported as silent objects are.
+        /// from `least_doubt` on stations are reported as silent objects are.
         doubt_per_m2: f64 = 0.04, unit "per m²", range at_least(0.0).at_most(1.0),
             source "docs/protocol.md: 1.4, 11 and 36 % at 1, 2 and 3 m";
         /// Bodies without a radio that may stand where a contributor sees a station, for each square metre of road: by how far off
         /// a station is from where it says, and by how many others could be there, it doubts who that is.
-        strangers_per_m2: f64 = 0.01, unit "per m²", range at_least(0.0).at_most(1.0),
-            source "design: one vehicle in 100 m² of a road in a queue";
+        strangers_per_m2: f64 = 0.03, unit "per m²", range at_least(0.0).at_most(1.0),
+            source "design: one vehicle in 33 m² of a road, as in a queue";
         /// A contributor reports what it takes for a station from this doubt on, where somebody needs it.
-        least_doubt: f64 = 0.1, range above(0.0).at_most(1.0), source "design: choice by demand";
-        /// What it costs to ask somebody who does not report yet.
-        change_price: f64 = 0.0, unit "needs", range at_least(0.0), source "design: choice by demand";
+        least_doubt: f64 = 0.05, range above(0.0).at_most(1.0), source "design: choice by demand";
     }
 }
 
@@ -73,6 +72,18 @@ impl DemandOptions {
             _ => 0.0,
         };
         (per_m2 * self.position_error_m * self.position_error_m).clamp(0.0, 1.0)
+    }
+
+    /// The allowance of the arm that has none in its name, a share of capacity.
+    #[must_use]
+    pub fn ceiling(&self, parameters: &Parameters) -> f64 {
+        let longer = parameters.empty_bytes() / parameters.message_bytes.max(1.0);
+        let ceiling = self.road.ceiling * longer * (1.0 + self.doubt());
+        if ceiling.is_finite() {
+            ceiling.clamp(0.0, 1.0)
+        } else {
+            self.road.ceiling
+        }
     }
 
     /// Chance that what is seen at a place is not the station that it is taken for, which says that it is `off_m` metres away from there.
@@ -161,16 +172,16 @@ mod tests {
             let (gain, idle) = adapts.least_gain_at(load);
             ((gain * 1e4).round() / 1e4, idle)
         };
-        assert_eq!([at(0.0), at(0.3)], [(0.005, true); 2]);
+        assert_eq!([at(0.0), at(0.15)], [(0.005, true); 2]);
         // Half-way between both loads: the mean by factors.
-        assert_eq!(at(0.55), (0.0224, false));
+        assert_eq!(at(0.375), (0.0224, false));
         assert_eq!(
-            [at(0.8), at(1.0), at(7.0)],
-            [(0.1, false), (0.3, false), (0.3, false)]
+            [at(0.6), at(0.8), at(1.0), at(7.0)],
+            [(0.1, false), (0.2, false), (0.3, false), (0.3, false)]
         );
         assert_eq!(at(f64::NAN), (0.1, false));
         let mut odd = adapts.clone();
-        odd.road.full_load = 0.3;
+        odd.road.full_load = 0.15;
         assert!(odd.validate().is_err());
     }
 
@@ -181,8 +192,8 @@ mod tests {
             ..on_road()
         };
         let one = with(1.0);
-        assert!(one.doubt_at(0.0) < 0.01);
-        assert!((0.2..0.6).contains(&one.doubt_at(2.5)));
+        assert!(one.doubt_at(0.0) < 0.03, "{}", one.doubt_at(0.0));
+        assert!((0.3..0.8).contains(&one.doubt_at(2.5)));
         assert!(with(3.0).doubt_at(0.0) > 0.1);
         for options in [
             with(0.0),
@@ -194,5 +205,28 @@ mod tests {
             assert_eq!(options.doubt_at(2.5), 0.0);
         }
         assert_eq!(with(1.0).doubt_at(f64::NAN), 0.0);
+    }
+
+    #[test]
+    fn the_ceiling_grows_with_signatures_and_doubt() {
+        use crate::security::Security;
+        let plain = Parameters::default();
+        let exact = on_road();
+        assert!((exact.ceiling(&plain) - exact.road.ceiling).abs() < 1e-12);
+        let signed = Parameters {
+            security: Security::Signed,
+            ..plain.clone()
+        };
+        assert!(exact.ceiling(&signed) > 1.3 * exact.ceiling(&plain));
+        let off = DemandOptions {
+            position_error_m: 3.0,
+            ..on_road()
+        };
+        assert!(off.ceiling(&plain) > 1.3 * exact.ceiling(&plain));
+        let odd = Parameters {
+            message_bytes: f64::NAN,
+            ..plain
+        };
+        assert!((0.0..=1.0).contains(&exact.ceiling(&odd)));
     }
 }

@@ -17,8 +17,8 @@ pub static ARM: Strategy = Strategy {
         let (mut parameters, mut options) = (seat.parameters(), seat.demand());
         if seat.adapts {
             // Between what is worth saying on an idle channel and this ceiling it finds its own way.
-            parameters.allowance = options.road.ceiling;
             options.on_road = true;
+            parameters.allowance = options.ceiling(&parameters);
         }
         Profile::demand_with(parameters, options)
     }),
