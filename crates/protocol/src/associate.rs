@@ -83,6 +83,11 @@ impl Accuracy {
         }
     }
 
+    /// Variance between an entry and a track, per axis, in m², with the reporter's own error taken out.
+    pub(crate) fn spread_m2(self) -> f64 {
+        self.variances()[1]
+    }
+
     /// Variance between an entry and a track: before the reporter's own error is taken out, and after.
     fn variances(self) -> [f64; 2] {
         let one = if self.position_m.is_finite() {
@@ -343,6 +348,12 @@ impl Sighted {
         (self.near, self.begin, self.entries) = (near, begin, entries);
         let label = |track: &Option<u32>| track.map(|track| self.labels[track as usize]);
         assignment.track_of.iter().map(label).collect()
+    }
+
+    /// How far off the bodies that they are taken for the entries of the last look were, in metres, with the offset of the look taken out;
+    /// 0 for those that are none.
+    pub(crate) fn off_m(&self) -> impl Iterator<Item = f64> {
+        self.assignment.off_m()
     }
 
     /// Sorts all bodies along the axis over which they are spread the most.

@@ -16,11 +16,14 @@
 //! Everything is a function of what the host decoded, sensed and carries as a map; nothing else reaches it.
 
 mod hearsay;
+mod load;
 pub mod need;
 mod outlook;
+pub mod road;
 pub mod scene;
 #[cfg(feature = "snapshot")]
 pub mod snapshot;
+pub mod spoken;
 
 pub use crate::{associate, select};
 
@@ -44,8 +47,10 @@ use associate::{Accuracy, Identities};
 use hearsay::Hearsay;
 use need::{Course, Needs};
 use outlook::{Outlook, Targets};
+use road::Road;
 use scene::{Body, NOMINAL, Scene};
 use select::{DemandCandidate, DemandListener, DemandProblem, Need, Object, Pick, Selection};
+use spoken::Spoken;
 
 /// Chance that somebody still sees what it just reported.
 const STILL_SEES: f64 = 0.97;
@@ -124,21 +129,22 @@ parameters! {
         velocity_error_m_per_s: f64 = 0.0, unit "m/s", range at_least(0.0).at_most(20.0), source "docs/sensing.md";
         /// Buildings of the map hide what is behind them; not so with a map of roads alone.
         buildings: bool = true, source "design: choice by demand";
+        /// The rules of `road` are in force. The arm `demand`, which has no allowance, goes by them whatever is set here.
+        on_road: bool = false, source "design: choice by demand";
+        /// What is heeded where the road is not as the letter has it.
+        road: Road = Road::default(), source "design: choice by demand";
     }
 }
 
 impl DemandOptions {
     /// The rules between parameters.
     fn agree(&self) -> Result<(), OutOfRange> {
-        if self.report_stale_s >= self.report_fresh_s {
-            return Ok(());
+        if self.report_stale_s < self.report_fresh_s {
+            let found = self.report_stale_s;
+            let expected = "at least report_fresh_s";
+            return Err(OutOfRange::new("report_stale_s", found, expected));
         }
-        let found = self.report_stale_s;
-        Err(OutOfRange::new(
-            "report_stale_s",
-            found,
-            "at least report_fresh_s",
-        ))
+        Ok(())
     }
 
     /// The map as far as sight lines are concerned.
@@ -181,6 +187,8 @@ pub struct Demand {
     surprise: f64,
     /// Bytes planned in the last cycle.
     planned_bytes: f64,
+    /// The channel is idle: contributors are asked for all that is silent.
+    idle: bool,
     problem: Option<DemandProblem>,
     selection: Selection,
 }
@@ -243,6 +251,7 @@ impl Demand {
         let now = view.now;
         let course = self.options.course;
         let nominal = self.options.sizes == BodySizes::Nominal;
+        let (on_road, doubt) = (self.options.on_road, self.options.doubt());
         let Some(own) = view.scope.iter().find(|member| member.id == view.host) else {
             self.scene = Scene::with_memory();
             return;
@@ -255,6 +264,8 @@ impl Demand {
                 speed: own.state.speed,
                 size: own.state.size,
                 silent: false,
+                spoken: on_road
+                    .then(|| Spoken::new(view.parameters, own.state.speed, 0.0, None, 1.0)),
             },
             0.0,
         );
@@ -263,6 +274,12 @@ impl Demand {
             .partition_point(|known| known.state.id < view.host.into());
         let body = |known: &crate::policy::KnownObject| {
             let state = &known.state;
+            let spoken = known.announced_at.filter(|_| on_road).map(|at| {
+                let heard = view.links.between(own.state.position, state.position);
+                let (age_s, between_s) = (now.since(at).seconds(), known.beacons_every_s);
+                let speed = state.velocity.speed();
+                Spoken::new(view.parameters, speed, age_s, between_s, heard).in_doubt(doubt)
+            });
             let body = Body {
                 id: state.id,
                 position: state.position,
@@ -270,6 +287,7 @@ impl Demand {
                 speed: state.velocity.speed(),
                 size: if nominal { NOMINAL } else { state.size },
                 silent: known.announced_at.is_none(),
+                spoken,
             };
             (body, now.since(state.sensed_at).seconds())
         };
@@ -331,15 +349,26 @@ impl Demand {
         let (wanted, objects) = self.wanted_objects(view);
         let needs = self.weighed_needs(view, &hearsay, &members, &wanted);
         let withdrawn = withdrawn(view, hearsay.host) as f64;
+        let (least_gain, idle) = match options.on_road {
+            true => options.least_gain_at(load::taken(view, scene)),
+            false => (options.least_gain, false),
+        };
         let mut problem = DemandProblem {
             budget_bytes: self.budget(view),
             base_bytes: parameters.empty_bytes() + parameters.withdrawn_bytes * withdrawn,
             report_bytes: parameters.report_bytes(0.0) + parameters.contributor_bytes,
             object_bytes: parameters.object_bytes,
             requested_bytes: parameters.requested_bytes,
-            threshold: options.threshold,
-            least_gain: options.least_gain,
-            request_factor: options.request_factor,
+            threshold: match idle {
+                true => 0.0,
+                false => options.threshold,
+            },
+            least_gain,
+            // Whoever is asked for all that is silent is asked for nothing by name.
+            request_factor: match idle {
+                true => Some(f64::MAX),
+                false => options.request_factor,
+            },
             host: hearsay.host,
             links: view.links.clone(),
             listeners,
@@ -350,6 +379,7 @@ impl Demand {
         let content = problem.content();
         let unasked = Targets::new(scene, &wanted, |number| content[number as usize]);
         problem.candidates = self.offers(view, &members, &unasked, &outlook);
+        self.idle = idle;
         (problem, wanted)
     }
 
@@ -425,7 +455,7 @@ impl Demand {
             *number = objects.len() as u32;
             objects.push(Object {
                 id: body.id,
-                silent: body.silent,
+                silent: body.silent || self.options.is_rare(body),
                 repeat_bytes: repeat_bytes(view, body.id),
             });
         }
@@ -449,17 +479,18 @@ impl Demand {
             }
             let object = &bodies[pair.object as usize];
             let place = bodies[pair.listener as usize].position;
-            let mut lacking = pair.unseen;
-            if !object.silent {
-                let lost = 1.0 - view.links.between(object.position, place);
-                lacking *= libm::pow(
-                    lost,
-                    pair.deadline_s / parameters.beacon_interval_s(object.speed),
-                );
-            }
             let cycle = parameters.cycle_s;
+            let heard = || view.links.between(object.position, place);
+            let lacking = |ahead_s| {
+                let times = [pair.deadline_s, ahead_s];
+                pair.unseen * self.options.lacking(parameters, object, heard, times)
+            };
+            let lacking = match object.spoken {
+                None => [lacking(0.0); 2],
+                Some(_) => [lacking(0.0), lacking(cycle)],
+            };
             let missed = hearsay.missed(view, pair.object, place, pair.deadline_s, cycle);
-            let [now, next] = missed.map(|missed| lacking * missed);
+            let [now, next] = [lacking[0] * missed[0], lacking[1] * missed[1]];
             needs.push(Need {
                 listener: number as u32,
                 object: wanted[pair.object as usize],
@@ -649,7 +680,8 @@ impl Policy for Demand {
         let plan = Plan {
             reporters: Reporters::Ranking(picked),
             binding,
-            content: match self.options.request_factor {
+            content: match problem.request_factor {
+                _ if self.idle => Content::SilentOnly,
                 Some(_) => Content::Requested,
                 None => Content::Demanded,
             },

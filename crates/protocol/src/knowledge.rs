@@ -18,6 +18,7 @@ use crate::associate::{Identities, Seen, Sighted};
 use crate::contributor::Asked;
 use crate::demand::need::{Course, Needs};
 use crate::demand::scene::{Body, NOMINAL, Scene};
+use crate::demand::spoken::{self, Spoken};
 use crate::demand::{BodySizes, DemandOptions};
 use crate::grid::Position;
 use crate::ids::{AgentId, ObjectId};
@@ -86,8 +87,21 @@ struct Knowledge<'a> {
     sensed: &'a [ObjectState],
     /// Objects that others spoke of, by ascending id.
     told: &'a [ObjectState],
+    /// How doubtful it is that stations which one sees are who they say, by ascending id, where it is.
+    doubts: &'a [(ObjectId, f64)],
+    /// What was said of objects in question, by ascending id, each with what it was, as it will be when it is judged.
+    said: &'a [(ObjectId, Vec<spoken::Saying>)],
+    /// The time until then, in seconds.
+    ahead_s: f64,
     links: &'a LinkQuality,
     map: Option<&'a dyn RoadMap>,
+}
+
+impl Knowledge<'_> {
+    fn said_of(&self, object: ObjectId) -> &[spoken::Saying] {
+        let found = self.said.binary_search_by_key(&object, |(id, _)| *id);
+        found.map_or(&[], |at| &self.said[at].1)
+    }
 }
 
 /// How far bodies may have moved since their states were told, and reach beyond their centres, in metres.
@@ -156,12 +170,22 @@ impl Chooser {
         let links = self.listen(parameters, observer, heard);
         let neighbours = core::mem::take(&mut self.heard);
         let mut labelled = Labelled::new(options, observer, &neighbours);
+        let doubts = core::mem::take(&mut labelled.doubts);
         let silent = |state: &ObjectState| !is_heard(&neighbours, state.id);
+        let rare = |state: &ObjectState| {
+            let heard = neighbour(&neighbours, state.id).filter(|_| options.on_road);
+            heard.is_some_and(|heard| {
+                let doubt = doubt_of(&doubts, state.id);
+                let here = (observer.now, observer.state.position);
+                options.is_rare(&station(parameters, here, &links, heard, doubt))
+            })
+        };
         let judge_all = asked.for_content(Content::Demanded);
         let by_need = judge_all || asked.for_content(Content::Requested);
         // Whose need counts: what is not even considered needs no estimate.
         let named = |state: &ObjectState| asked.requested.binary_search(&state.id).is_ok();
-        let eligible = |state: &&ObjectState| judge_all || silent(state) || named(state);
+        let eligible =
+            |state: &&ObjectState| judge_all || silent(state) || named(state) || rare(state);
         let considered: Vec<ObjectState> = match by_need {
             true => labelled.sensed.iter().filter(eligible).copied().collect(),
             false => Vec::new(),
@@ -170,6 +194,10 @@ impl Chooser {
         if !considered.is_empty() {
             let around = around(options, &neighbours, &considered);
             let told = labelled.told(parameters, options, observer, heard, &around);
+            let judged_at = match options.on_road {
+                true => judged_at(parameters, observer.now),
+                false => observer.now,
+            };
             let knowledge = Knowledge {
                 now: observer.now,
                 own: observer.id.into(),
@@ -177,6 +205,9 @@ impl Chooser {
                 heard: &neighbours,
                 sensed: &labelled.sensed,
                 told: &told,
+                doubts: &doubts,
+                said: &labelled.said(&neighbours, judged_at),
+                ahead_s: judged_at.since(observer.now).seconds(),
                 links: &links,
                 map: observer.map,
             };
@@ -192,7 +223,7 @@ impl Chooser {
         let all_silent = asked.for_content(Content::SilentOnly);
         let chosen = |&k: &usize| {
             let state = &labelled.sensed[k];
-            worth.contains(&state.id) || all_silent && silent(state)
+            worth.contains(&state.id) || all_silent && (silent(state) || rare(state))
         };
         let chosen = all.filter(chosen).collect();
         self.heard = neighbours;
@@ -242,7 +273,7 @@ impl Chooser {
         around: &Around,
         objects: &[ObjectState],
     ) -> Vec<f64> {
-        self.gather(options, knowledge, around);
+        self.gather(options, parameters, knowledge, around);
         self.place(options, knowledge);
         let scene = &mut self.scene;
         let heard_within = parameters.heard_within(options.heard_within_s);
@@ -294,13 +325,14 @@ impl Chooser {
                 &scene.bodies()[pair.listener as usize],
                 &scene.bodies()[pair.object as usize],
             );
+            let heard = || knowledge.links.between(object.position, listener.position);
+            let times = [pair.deadline_s, knowledge.ahead_s];
             let mut lacking = pair.unseen;
-            if !object.silent {
-                let lost = 1.0 - knowledge.links.between(object.position, listener.position);
-                lacking *= libm::pow(
-                    lost,
-                    pair.deadline_s / parameters.beacon_interval_s(object.speed),
-                );
+            lacking *= options.lacking(parameters, object, heard, times);
+            if options.road().is_some_and(|road| road.counts_said) {
+                let said = knowledge.said_of(object.id);
+                let (links, place) = (knowledge.links, listener.position);
+                lacking *= spoken::missed(links, said, place, pair.deadline_s);
             }
             need[pair.object as usize] += lacking;
         }
@@ -310,7 +342,13 @@ impl Chooser {
 
     /// All that is known and matters, own sensing before what others told, by ascending id. Whoever is too far from all objects in
     /// question needs none of them, nor stands between one and who needs it.
-    fn gather(&mut self, options: &DemandOptions, knowledge: &Knowledge<'_>, around: &Around) {
+    fn gather(
+        &mut self,
+        options: &DemandOptions,
+        parameters: &Parameters,
+        knowledge: &Knowledge<'_>,
+        around: &Around,
+    ) {
         let bodies = &mut self.bodies;
         bodies.clear();
         let nominal = options.sizes == BodySizes::Nominal;
@@ -318,7 +356,15 @@ impl Chooser {
         bodies.push((agent(knowledge.own, knowledge.state), 0.0));
         let near = knowledge.heard.iter();
         for heard in near.filter(|heard| around.holds(heard.state.position)) {
-            bodies.push((agent(heard.id.into(), &heard.state), age(heard.at)));
+            let body = match options.on_road {
+                true => {
+                    let here = (knowledge.now, knowledge.state.position);
+                    let doubt = doubt_of(knowledge.doubts, heard.id.into());
+                    station(parameters, here, knowledge.links, heard, doubt)
+                }
+                false => agent(heard.id.into(), &heard.state),
+            };
+            bodies.push((body, age(heard.at)));
         }
         for state in knowledge.sensed {
             if !is_heard(knowledge.heard, state.id) {
@@ -444,15 +490,28 @@ fn around(options: &DemandOptions, neighbours: &[Neighbour], objects: &[ObjectSt
 /// What one sees, each under the id of the station that it is, or a label of its own: ids that came with it are not looked at.
 struct Labelled {
     sensed: Vec<ObjectState>,
+    /// What was said: of which object, by whom, and when it was sensed. Kept where it counts.
+    said: Option<Vec<(ObjectId, AgentId, Instant)>>,
+    /// How doubtful it is that stations which one sees are who they say, by ascending id; those beyond doubt are left out.
+    doubts: Vec<(ObjectId, f64)>,
     /// Stations, oneself, and what oneself sees; none where ids are believed.
     tracks: Option<Sighted>,
 }
 
+/// The doubt in a station, among those by ascending id.
+fn doubt_of(doubts: &[(ObjectId, f64)], station: ObjectId) -> f64 {
+    let found = doubts.binary_search_by_key(&station, |(id, _)| *id);
+    found.map_or(0.0, |at| doubts[at].1)
+}
+
 impl Labelled {
     fn new(options: &DemandOptions, observer: &Observer<'_>, neighbours: &[Neighbour]) -> Self {
+        let counts_said = options.road().is_some_and(|road| road.counts_said);
         if options.identities == Identities::True {
             return Self {
                 sensed: observer.sensed.to_vec(),
+                said: counts_said.then(Vec::new),
+                doubts: Vec::new(),
                 tracks: None,
             };
         }
@@ -478,8 +537,18 @@ impl Labelled {
         for (state, _) in sensed.iter().zip(&found).filter(|(_, f)| f.is_none()) {
             tracks.add(state.id, Seen::of_object(state));
         }
+        let mut doubts = Vec::new();
+        if options.on_road && options.position_error_m > 0.0 {
+            let stations = found.iter().zip(tracks.off_m());
+            let doubt =
+                |(id, off_m): (&Option<ObjectId>, f64)| Some(((*id)?, options.doubt_at(off_m)));
+            doubts.extend(stations.filter_map(doubt).filter(|(_, doubt)| *doubt > 0.0));
+            doubts.sort_unstable_by_key(|(id, _)| *id);
+        }
         Self {
             sensed,
+            said: counts_said.then(Vec::new),
+            doubts,
             tracks: Some(tracks),
         }
     }
@@ -495,6 +564,12 @@ impl Labelled {
     ) -> Vec<ObjectState> {
         let all = Saying::all(parameters, options, observer, heard, around);
         let Some(tracks) = &mut self.tracks else {
+            if let Some(said) = &mut self.said {
+                for saying in &all {
+                    let fresh = saying.fresh.iter();
+                    said.extend(fresh.map(|state| (state.id, saying.sender, state.sensed_at)));
+                }
+            }
             let others = |state: &ObjectState| state.id != observer.id.into();
             let told = all.into_iter().flat_map(|saying| saying.fresh);
             return newest_of_each(&told.filter(others).collect::<Vec<_>>());
@@ -510,10 +585,67 @@ impl Labelled {
                     tracks.add(new, Seen::of_object(state));
                     new
                 });
+                if let Some(said) = &mut self.said {
+                    said.push((id, saying.sender, state.sensed_at));
+                }
                 told.push(ObjectState { id, ..*state });
             }
         }
         newest_of_each(&told)
+    }
+}
+
+impl Labelled {
+    /// What was said of each object, by ascending id, as it will be at `judged_at`, by those who are heard.
+    fn said(
+        &self,
+        neighbours: &[Neighbour],
+        judged_at: Instant,
+    ) -> Vec<(ObjectId, Vec<spoken::Saying>)> {
+        let mut all = self.said.clone().unwrap_or_default();
+        all.sort_unstable();
+        let mut said: Vec<(ObjectId, Vec<spoken::Saying>)> = Vec::new();
+        for (object, sender, sensed_at) in all {
+            let Some(sender) = neighbour(neighbours, sender.into()) else {
+                continue;
+            };
+            let saying = spoken::Saying {
+                from: sender.state.position,
+                age_s: judged_at.since(sensed_at).seconds(),
+            };
+            match said.last_mut() {
+                Some((last, sayings)) if *last == object => sayings.push(saying),
+                _ => said.push((object, alloc::vec![saying])),
+            }
+        }
+        said
+    }
+}
+
+/// When hosts next look at what was said, after `now`.
+fn judged_at(parameters: &Parameters, now: Instant) -> Instant {
+    now.next_after(
+        Duration::from_seconds(parameters.cycle_s),
+        Duration::from_seconds(parameters.decision_phase_s),
+    )
+}
+
+/// A neighbour, and how it tells of itself, as it is heard at a time and place.
+fn station(
+    parameters: &Parameters,
+    (now, place): (Instant, Position),
+    links: &LinkQuality,
+    heard: &Neighbour,
+    doubt: f64,
+) -> Body {
+    let gaps = f64::from(heard.beacons.saturating_sub(1));
+    let between_s = (gaps > 0.0).then(|| heard.at.since(heard.first_at).seconds() / gaps);
+    let age_s = now.since(heard.at).seconds();
+    let share = links.between(place, heard.state.position);
+    let spoken = Spoken::new(parameters, heard.state.speed, age_s, between_s, share);
+    Body {
+        spoken: Some(spoken.in_doubt(doubt)),
+        ..agent(heard.id.into(), &heard.state)
     }
 }
 
@@ -581,9 +713,13 @@ fn union(places: &mut Vec<usize>, more: Vec<usize>) {
 }
 
 fn is_heard(neighbours: &[Neighbour], id: ObjectId) -> bool {
-    neighbours
-        .binary_search_by_key(&id, |heard| heard.id.into())
-        .is_ok()
+    neighbour(neighbours, id).is_some()
+}
+
+/// The one with this id.
+fn neighbour(neighbours: &[Neighbour], id: ObjectId) -> Option<&Neighbour> {
+    let found = neighbours.binary_search_by_key(&id, |heard| heard.id.into());
+    found.ok().map(|at| &neighbours[at])
 }
 
 fn agent(id: ObjectId, state: &AgentState) -> Body {
@@ -594,6 +730,7 @@ fn agent(id: ObjectId, state: &AgentState) -> Body {
         speed: state.speed,
         size: state.size,
         silent: false,
+        spoken: None,
     }
 }
 
@@ -606,6 +743,7 @@ fn silent(state: &ObjectState) -> Body {
         speed: state.velocity.speed(),
         size: state.size,
         silent: true,
+        spoken: None,
     }
 }
 

@@ -67,6 +67,8 @@ pub struct KnownObject {
     pub state: ObjectState,
     /// When its last beacon was made; none where none was decoded within the soft-state time: it is silent.
     pub announced_at: Option<Instant>,
+    /// The mean time between its beacons that were decoded of late, in seconds; none where there was only one.
+    pub beacons_every_s: Option<f64>,
     /// When somebody last reported it, or a neighbouring host listed it.
     pub reported_at: Option<Instant>,
     /// Its direction in radians, by its beacon or its motion when it last moved.

@@ -152,6 +152,8 @@ impl Profile {
             },
             handover: Some(Handover::USUAL),
             n_max: u32::MAX,
+            // Whoever has nothing to tell of stays silent, whatever it is asked for.
+            empty_reports: parameters.empty_reports && !options.on_road,
             ..parameters
         };
         Self {

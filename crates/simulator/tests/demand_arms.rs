@@ -109,3 +109,33 @@ fn choice_by_demand_still_helps_where_positions_are_off_and_sizes_unknown() {
         assert!(demand < cam_only, "{metres} m: {demand} {cam_only}");
     }
 }
+
+#[test]
+fn the_rules_of_the_road_are_those_of_the_arm_without_a_number() {
+    let text = |outcome: &Outcome| serde_json::to_string(outcome).unwrap();
+    let rows = |on_road: bool, odd: bool| {
+        let mut scenario = junction().scenario.clone();
+        scenario.demand.on_road = on_road;
+        if odd {
+            let road = &mut scenario.demand.road;
+            (road.idle_load, road.idle_gain, road.beacons_within_s) = (0.59, 0.09, 0.01);
+            road.counts_said = true;
+        }
+        let prepared = Prepared::new(&scenario).unwrap();
+        let names = ["demand@0.2", "autocast@0.1", "demand"];
+        let outcome = run(&prepared, &arms(&names), 3, &seconds(2.0, 2.0));
+        let arms = outcome.arms.iter();
+        arms.map(|arm| text(arm).replace("demand@0.2", "demand"))
+            .collect::<Vec<_>>()
+    };
+    let plain = rows(false, false);
+    let odd = rows(false, true);
+    assert_eq!(plain[0], odd[0], "demand@B knows nothing of them");
+    assert_eq!(plain[1], odd[1]);
+    assert_ne!(plain[2], odd[2], "the arm without a number goes by them");
+    assert_ne!(plain[0], plain[2]);
+    // The ceiling is 0.2: with the rules in force both are the same.
+    let road = rows(true, false);
+    assert_eq!(road[0], road[2]);
+    assert_eq!(plain[2], road[2], "it needs no key");
+}

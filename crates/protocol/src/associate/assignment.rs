@@ -20,6 +20,10 @@ struct Fit {
 pub(super) struct Assignment {
     /// By entry; none for none of them.
     pub(super) track_of: Vec<Option<u32>>,
+    /// By entry: how far off its track it is, in squared standard deviations.
+    cost_of: Vec<f64>,
+    /// The variance that these are told in, in m².
+    variance: f64,
     fits: Vec<Fit>,
     /// By track: the number of the assignment in which it was taken last.
     taken: Vec<u64>,
@@ -67,6 +71,7 @@ impl Assignment {
         accuracy: Accuracy,
         near: &impl Fn(usize) -> &'n [u32],
     ) {
+        self.variance = variance;
         self.fits.clear();
         for (number, entry) in entries.iter().enumerate() {
             for &track in near(number) {
@@ -94,14 +99,24 @@ impl Assignment {
         }
         self.track_of.clear();
         self.track_of.resize(entries, None);
+        self.cost_of.clear();
+        self.cost_of.resize(entries, 0.0);
         for fit in &self.fits {
             let taken = &mut self.taken[fit.track as usize];
             let track_of = &mut self.track_of[fit.entry as usize];
             if *taken != self.number && track_of.is_none() {
                 *taken = self.number;
                 *track_of = Some(fit.track);
+                self.cost_of[fit.entry as usize] = fit.cost;
             }
         }
+    }
+
+    /// By entry: how far off its track it is, in metres.
+    pub(super) fn off_m(&self) -> impl Iterator<Item = f64> {
+        self.cost_of
+            .iter()
+            .map(|cost| libm::sqrt(cost * self.variance))
     }
 
     /// The median of the offsets along an axis.

@@ -435,6 +435,7 @@ mod tests {
             speed,
             size: Size::default(),
             silent: false,
+            spoken: None,
         }
     }
 

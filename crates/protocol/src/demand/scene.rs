@@ -6,6 +6,7 @@
 use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
 
+use super::spoken::Spoken;
 use crate::grid::Position;
 use crate::ids::ObjectId;
 use crate::map::RoadMap;
@@ -42,6 +43,8 @@ pub struct Body {
     pub size: Size,
     /// No beacon of it is heard.
     pub silent: bool,
+    /// How it tells of itself; none where it is silent.
+    pub spoken: Option<Spoken>,
 }
 
 /// Extent of a station beside the road: nothing hides behind it.
@@ -57,6 +60,7 @@ impl Body {
             speed: 0.0,
             size: state.size,
             silent: false,
+            spoken: None,
         }
     }
 

@@ -11,6 +11,10 @@ use crate::policy::{HeldObject, KnownObject, Listing};
 use crate::sorted::SortedMap;
 use crate::time::{Duration, Instant};
 
+/// Weight of one more gap between beacons in their mean.
+const GAP_RATE: f64 = 0.25;
+/// A gap that is longer tells nothing of how often somebody beacons, in seconds.
+const LONGEST_GAP_S: f64 = 1.2;
 /// The direction of whatever is slower may be anything.
 const SLOW_M_PER_S: f64 = 0.5;
 
@@ -52,6 +56,8 @@ struct Held {
     direct_at: Option<Instant>,
     /// Last beacon.
     announced_at: Option<Instant>,
+    /// Mean time between beacons, in seconds.
+    every_s: Option<f64>,
     /// Last report of it, or broadcast with it, by somebody else.
     reported_at: Option<Instant>,
     /// Last report of it by somebody who was asked.
@@ -142,6 +148,13 @@ impl FusedState {
         };
         let held = self.enter(&state, state.id, Some((heading, speed)));
         held.direct_at = held.direct_at.max(Some(beacon.at));
+        if let Some(at) = held.announced_at
+            && beacon.at > at
+        {
+            let gap_s = beacon.at.since(at).seconds().min(LONGEST_GAP_S);
+            let mean = held.every_s.unwrap_or(gap_s);
+            held.every_s = Some(mean + GAP_RATE * (gap_s - mean));
+        }
         if held.announced_at.is_none_or(|at| beacon.at >= at) {
             held.announced_at = Some(beacon.at);
             held.heading = Heading::Told(heading);
@@ -220,6 +233,7 @@ impl FusedState {
                 spoken,
                 direct_at: None,
                 announced_at: None,
+                every_s: None,
                 reported_at: None,
                 vouched_at: None,
                 heading: Heading::Unknown.after(state.velocity),
@@ -417,6 +431,7 @@ impl FusedState {
                     ..held.state
                 },
                 announced_at: recent(held.announced_at),
+                beacons_every_s: held.every_s,
                 reported_at: held.reported_at,
                 heading: held.heading.radians(),
                 listing: match self.sent.get(id) {

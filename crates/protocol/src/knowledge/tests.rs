@@ -1,4 +1,5 @@
 use super::*;
+use crate::demand::road::Road;
 use crate::ears::Ears;
 use crate::grid::Velocity;
 use crate::inclusion::Inclusion;
@@ -348,4 +349,91 @@ fn without_judgement_what_sends_no_beacon_is_reported() {
         assert_eq!(choose(content), [1, 3], "{content:?}");
     }
     assert_eq!(choose(Content::AllVisible), [0, 1, 3]);
+}
+
+/// Whether somebody beside the road, asked by name, reports a station 55 m ahead of a listener behind another car, which was heard
+/// so many times in the last second, last `age_ms` ago; and that although `said_ms` ago somebody spoke of it.
+fn reports_station(
+    options: &DemandOptions,
+    beacons: u32,
+    age_ms: i64,
+    said_ms: Option<i64>,
+) -> bool {
+    let station = agent_at(55.0, 0.0, 1.6);
+    let neighbour = |id, state, beacons: u32, age_ms: i64| Neighbour {
+        id: AgentId(id),
+        state,
+        at: ago(age_ms),
+        beacons,
+        first_at: ago(1_000.min(age_ms + 900 * i64::from(beacons > 1))),
+    };
+    let seen = |sensed_at| ObjectState {
+        velocity: station.velocity(),
+        ..standing(70, 55.0, 0.0, sensed_at)
+    };
+    let moved = |ms: i64| {
+        let mut state = seen(ago(ms));
+        state.position.x -= 0.01 * ms as f64;
+        state
+    };
+    let mut last = station;
+    last.position.x -= 0.01 * age_ms as f64;
+    let heard = Notes {
+        neighbours: alloc::vec![
+            neighbour(1, agent_at(0.0, 0.0, 1.6), 10, 50),
+            neighbour(2, agent_at(15.0, 0.0, 1.6), 10, 50),
+            neighbour(3, last, beacons, age_ms),
+        ],
+        said: said_ms
+            .map(|ms| (ago(ms), AgentId(2), alloc::vec![moved(ms)]))
+            .into_iter()
+            .collect(),
+    };
+    let observer = Observer {
+        now: NOW,
+        id: AgentId(9),
+        state: &agent_at(40.0, 30.0, 1.6),
+        sensed: &[seen(NOW)],
+        map: None,
+    };
+    let asked = Asked::new([Content::Requested], Vec::new());
+    let (parameters, none) = (Parameters::default(), Inclusion::default());
+    let mut chooser = Chooser::default();
+    let chosen = chooser.choose(&parameters, Some(options), &observer, &asked, &none, &heard);
+    !chosen.is_empty()
+}
+
+#[test]
+fn a_station_that_beacons_too_rarely_is_reported_like_a_silent_one() {
+    let options = DemandOptions {
+        on_road: true,
+        ..DemandOptions::default()
+    };
+    let with = |change: fn(&mut Road)| {
+        let mut changed = options.clone();
+        change(&mut changed.road);
+        changed
+    };
+    assert!(
+        !reports_station(&options, 10, 50, None),
+        "ten a second tell"
+    );
+    assert!(
+        reports_station(&options, 2, 250, None),
+        "one a second does not"
+    );
+    assert!(!reports_station(&DemandOptions::default(), 2, 250, None));
+    let trusting = with(|road| road.beacons_within_s = 3_600.0);
+    assert!(!reports_station(&trusting, 2, 250, None));
+    // What somebody else just said need not be said again.
+    let heeding = with(|road| road.counts_said = true);
+    assert!(reports_station(&heeding, 2, 250, None));
+    assert!(!reports_station(&heeding, 2, 250, Some(20)));
+    assert!(reports_station(&options, 2, 250, Some(20)));
+    // Whoever may be somebody else is reported, too.
+    let doubtful = DemandOptions {
+        position_error_m: 3.0,
+        ..options
+    };
+    assert!(reports_station(&doubtful, 10, 50, None));
 }

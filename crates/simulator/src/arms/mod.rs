@@ -148,6 +148,11 @@ impl Behaviour {
     const fn hosted(make: fn(&Seat<'_>) -> Profile) -> Self {
         Self::Hosted(Maker::Known(make))
     }
+
+    /// The same, and the name may go without an allowance: hosts then find their own.
+    const fn adaptive(make: fn(&Seat<'_>) -> Profile) -> Self {
+        Self::Hosted(Maker::Adaptive(make))
+    }
 }
 
 /// Makes the participants of an arm with hosts.
@@ -155,6 +160,8 @@ impl Behaviour {
 pub(crate) enum Maker {
     /// Of an arm that comes with Covey.
     Known(fn(&Seat<'_>) -> Profile),
+    /// The same, of one that can do without an allowance.
+    Adaptive(fn(&Seat<'_>) -> Profile),
     /// Of a program's own arm.
     Own(Arc<dyn Fn(&Seat<'_>) -> Profile + Send + Sync>),
 }
@@ -162,7 +169,7 @@ pub(crate) enum Maker {
 impl Maker {
     fn make(&self, seat: &Seat<'_>) -> Profile {
         match self {
-            Self::Known(make) => make(seat),
+            Self::Known(make) | Self::Adaptive(make) => make(seat),
             Self::Own(make) => make(seat),
         }
     }
@@ -181,6 +188,8 @@ pub struct Seat<'a> {
     pub seed: u64,
     /// The allowance, a share of capacity.
     pub allowance: f64,
+    /// The name says none: hosts find their own.
+    pub adapts: bool,
     /// The scenario, ready to run.
     pub prepared: &'a Prepared,
 }
@@ -309,6 +318,12 @@ impl Strategy {
         )
     }
 
+    /// The name may go without an allowance: hosts then find their own.
+    #[must_use]
+    pub fn can_adapt(&self) -> bool {
+        matches!(self.behaviour, Behaviour::Hosted(Maker::Adaptive(_)))
+    }
+
     /// How it is written where the allowance is left open.
     #[must_use]
     pub fn pattern(&self) -> String {
@@ -391,6 +406,7 @@ impl Arm {
         let mut profile = maker.make(&Seat {
             seed,
             allowance: self.allowance.unwrap_or(given),
+            adapts: self.allowance.is_none() && self.strategy.can_adapt(),
             prepared,
         });
         // Where sensors err, nobody can have told hosts beforehand which object is which.
@@ -505,6 +521,7 @@ impl Arms {
                 let problem = format!("has no allowance; write `{base}`");
                 Err(ArmError::new(name, problem))
             }
+            (true, None) if strategy.can_adapt() => Ok(Arm::plain(strategy)),
             (true, None) => {
                 let problem =
                     format!("needs an allowance as a share of capacity, such as `{base}@0.4`");
@@ -571,6 +588,11 @@ mod tests {
             assert_eq!(arm.to_string().parse(), Ok(arm));
             assert_eq!(arm.allowance.is_some(), arm.strategy.has_allowance());
         }
+        let adaptive: Arm = "demand".parse().unwrap();
+        assert_eq!(
+            (adaptive.to_string(), adaptive.allowance),
+            ("demand".to_string(), None)
+        );
         assert_eq!(
             "proposed@0.40".parse::<Arm>().unwrap().to_string(),
             "proposed@0.4"

@@ -524,6 +524,7 @@ fn body_of(world: &World<'_>, slot: Slot, state: &AgentState) -> Body {
         speed: state.speed,
         size: state.size,
         silent: false,
+        spoken: None,
     }
 }
 
@@ -536,6 +537,7 @@ fn body_of_object(state: &ObjectState) -> Body {
         speed,
         size: state.size,
         silent: true,
+        spoken: None,
     }
 }
 

@@ -8,6 +8,7 @@ pub(super) fn car(id: u64, x: f64, y: f64) -> Body {
         speed: 10.0,
         size: Size::default(),
         silent: false,
+        spoken: None,
     }
 }
 

@@ -121,6 +121,7 @@ impl AutoCast {
                 speed: state.velocity.speed(),
                 size: if nominal { NOMINAL } else { state.size },
                 silent: known.announced_at.is_none(),
+                spoken: None,
             };
             (body, view.now.since(state.sensed_at).seconds())
         });
@@ -138,6 +139,7 @@ impl AutoCast {
                 speed: member.state.speed,
                 size: member.state.size,
                 silent: false,
+                spoken: None,
             };
             (body, view.now.since(member.heard_at).seconds().max(0.0))
         });
