@@ -7,7 +7,6 @@ import numpy as np
 import numpy.typing as npt
 
 REVISION: str
-__file__: str
 
 class Table:
     """A table in Arrow's memory. pandas, Polars, DuckDB and pyarrow read it as it is, through `__arrow_c_stream__`."""

@@ -40,7 +40,7 @@ Observation = dict[str, npt.NDArray[np.float32]]
 _EVALUATED = range(100, 1000)
 
 
-def _spaces(slots: int) -> tuple[spaces.Dict, spaces.Box]:
+def _spaces(slots: int) -> tuple[spaces.Space[Any], spaces.Space[Any]]:
     observation = spaces.Dict(
         {
             "agents": spaces.Box(-10.0, 10.0, (slots, len(AGENT_FEATURES)), np.float32),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import time
 from typing import Any, Protocol
@@ -79,10 +80,10 @@ class Notebook(Silent):
     """A bar in the cell."""
 
     def __init__(self) -> None:
-        from IPython.display import HTML, display
-
-        self._html = HTML
-        self._handle = display(HTML(""), display_id=True)
+        # Without types of its own.
+        shown: Any = importlib.import_module("IPython.display")
+        self._html = shown.HTML
+        self._handle = shown.display(shown.HTML(""), display_id=True)
         self.last = 0.0
 
     def remark(self, text: str) -> None:

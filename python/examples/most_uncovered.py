@@ -13,7 +13,7 @@ class MostUncovered(covey.Policy):
     def plan(self, view: covey.View) -> list[int]:
         hidden = np.ones(len(view.coverage))
         hidden[view.host_cells] = 0.0
-        worth = []
+        worth: list[tuple[float, int]] = []
         # A contributor's own cells are covered because it reports: what counts is what the host does not see itself.
         for agents, new in ((view.contributors, hidden), (view.candidates, 1.0 - view.coverage)):
             sums = np.concatenate(([0.0], np.cumsum(new[agents.cells])))

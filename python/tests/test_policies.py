@@ -41,19 +41,20 @@ def rows(run: covey.Run, arm: str) -> tuple[list[dict[str, Any]], list[dict[str,
     return of(run.runs), of(run.cycles)
 
 
-@pytest.mark.parametrize(("scenario", "seeds"), [("junction", [1, 2]), ("corridor", [1])])
-def test_nearest_in_python_is_nearest(junction: Path, scenario: str, seeds: list[int]) -> None:
+@pytest.mark.parametrize(("scenario", "allowance", "seeds"), [("junction", 0.05, [1, 2]), ("corridor", 0.2, [1])])
+def test_nearest_in_python_is_nearest(junction: Path, scenario: str, allowance: float, seeds: list[int]) -> None:
     world = junction if scenario == "junction" else None
+    arms = [f"nearest@{allowance}", f"my-nearest@{allowance}"]
     run = covey.run(
         world,
-        ["nearest@0.05", "my-nearest@0.05"],
+        arms,
         seeds,
         warmup_s=1,
         measure_s=3,
         policies={"my-nearest": Nearest},
         progress=False,
     )
-    theirs, ours = rows(run, "nearest@0.05"), rows(run, "my-nearest@0.05")
+    theirs, ours = rows(run, arms[0]), rows(run, arms[1])
     assert len(theirs[0]) == len(seeds) and theirs == ours
     assert sum(row["contributors"] for row in ours[1]) > 0
 

@@ -10,6 +10,7 @@ use covey_experiment::bundled;
 use covey_experiment::plan::Plan;
 pub use covey_experiment::report::Input;
 pub use covey_experiment::summary::Summary;
+use covey_experiment::world::World;
 use covey_simulator::Arms;
 
 use crate::attendant::Attendant;
@@ -122,7 +123,7 @@ pub fn sweep(
     let ready = sweeping::compute(&arguments, &plan, &mut worlds, out, None)?;
     let summaries = sweeping::conclude(&arguments, &plan, &worlds, out, &ready, known)?;
     let told = sweeping::outcome(&worlds, &summaries);
-    let labels = worlds.iter().map(|world| world.label());
+    let labels = worlds.iter().map(World::label);
     Ok(Swept {
         name: plan.name.clone(),
         worlds: labels.zip(summaries).collect(),
