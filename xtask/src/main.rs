@@ -23,6 +23,7 @@ mod metadata;
 mod modules;
 mod mutants;
 mod no_std;
+mod playground;
 mod process;
 mod report;
 mod setup;
@@ -72,6 +73,7 @@ fn main() -> ExitCode {
                 ExitCode::FAILURE
             }
         },
+        Ok(Task::Playground) => run_alone(playground::run),
         Ok(Task::Results(out)) => results(&root(), &out),
         Ok(Task::Mutants(choice)) => run_alone(|root, report| mutants::run(root, &choice, report)),
         Ok(Task::Audit(database)) => {

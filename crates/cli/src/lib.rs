@@ -35,6 +35,7 @@ mod report;
 mod reproduce;
 mod run;
 mod schema;
+mod shown;
 mod stopping;
 mod sweep;
 mod terminal;
