@@ -50,6 +50,8 @@ export interface Listed {
   scenario: string;
   seed: number;
   arms: string[];
+  /** Its run is shown while it computes. */
+  live: boolean;
 }
 
 /** Vehicles at one step; places are in the order of ascending ids. */
@@ -504,6 +506,18 @@ export class Recording {
 
   tileCurves(arm: number): TileCurve[] | undefined {
     return this.chunk(`t${arm}`, `tiles/${arm}`, async (bytes) => JSON.parse(new TextDecoder().decode(bytes)) as TileCurve[]);
+  }
+
+  /** Takes over what the run has left since; curves stay as they were until they are there anew. */
+  async grow(): Promise<void> {
+    const manifest = await json<Manifest>(`/api/${this.number}/manifest`);
+    const over = [...this.chunks.keys()].filter((key) => key.startsWith("c") || key.startsWith("t"));
+    const anew = over.map(async (key) => {
+      const value: unknown = await json(`/api/${this.number}/${key.startsWith("c") ? "curve" : "tiles"}/${key.slice(1)}`);
+      this.chunks.set(key, { value });
+    });
+    await Promise.all(anew);
+    Object.assign(this.manifest, manifest);
   }
 
   /** Who could have told of what was missed in a cycle, by number of the pair; undefined while it is on its way. */

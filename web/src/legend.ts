@@ -2,7 +2,31 @@
 
 import type { Colours } from "./colours";
 import { Role } from "./data";
+import type { Layers } from "./map";
 import { element } from "./why";
+
+/** A box for each layer that can be shown. */
+export function layerBoxes(layers: Layers, changed: () => void): HTMLElement {
+  const box = element("div", "", { class: "layers" });
+  const names: [keyof Layers, string][] = [
+    ["coverage", "Coverage M of the host (M)"],
+    ["risk", "Risk map (R)"],
+    ["tiles", "Tiles (T)"],
+    ["misses", "Misses (X)"],
+  ];
+  for (const [key, name] of names) {
+    const label = element("label");
+    const check = element("input", "", { type: "checkbox", id: `layer-${key}` });
+    check.checked = layers[key];
+    check.addEventListener("change", () => {
+      layers[key] = check.checked;
+      changed();
+    });
+    label.append(check, ` ${name}`);
+    box.append(label);
+  }
+  return box;
+}
 
 /** What each mark means, drawn as the map draws it. */
 export function legend(c: Colours): HTMLElement {

@@ -7,8 +7,9 @@ import { paint, Plot, smooth, type Line } from "./curves";
 import { json, Recording, ROLE_NAMES, type Curve, type Listed, type Step } from "./data";
 import { demandPanel, needed } from "./demand";
 import { nextDifference, nextHost, nextMiss, type Found } from "./find";
-import { fillHelp, legend } from "./legend";
+import { fillHelp, layerBoxes, legend } from "./legend";
 import { byId, fail, say } from "./dom";
+import { warmedUp, watch } from "./live";
 import { Ground, MapView, type Eye, type Layers, type Pointed, type Scene } from "./map";
 import { savePicture } from "./picture";
 import { listen } from "./pointer";
@@ -43,6 +44,8 @@ class Page {
   private readonly eye: Eye = { x: 0, y: 0, scale: 1 };
   private time = 0;
   private playing = false;
+  /** The run is under way: its end is not the end. */
+  private growing = false;
   private speed = 1;
   private selected: number | null = null;
   private pointed: Pointed | null = null;
@@ -88,14 +91,11 @@ class Page {
     const m = recording.manifest;
     byId<HTMLSelectElement>("recording").value = String(recording.number);
     byId("about").title = m.readings ? JSON.stringify(m.readings, null, 1) : "";
-    byId("about").textContent = `${m.scenario}, seed ${m.seed}, ${m.vehicles.length} vehicles, ${(recording.endS - recording.startS).toFixed(0)} s${m.revision ? `, revision ${m.revision.slice(0, 12)}` : ""}`;
+    this.showExtent();
     const arm = byId<HTMLSelectElement>("arm");
     const versus = byId<HTMLSelectElement>("versus");
     arm.replaceChildren(...m.arms.map((a, i) => new Option(a.name, String(i))));
     versus.replaceChildren(new Option("nothing", ""), ...m.arms.map((a, i) => new Option(a.name, String(i))));
-    const slider = byId<HTMLInputElement>("slider");
-    slider.min = String(m.first_cycle);
-    slider.max = String(m.first_cycle + Math.max(0, m.cycles - 1));
     this.time = this.clamp(place.time ?? recording.startS);
     const there = (id: number | null | undefined): id is number => m.vehicles.some((v) => v.id === id);
     this.selected = there(place.selected) ? place.selected : null;
@@ -117,6 +117,34 @@ class Page {
     if (place.x !== undefined) this.eye.x = place.x;
     if (place.y !== undefined) this.eye.y = place.y;
     if (place.scale !== undefined) this.eye.scale = place.scale;
+  }
+
+  /** How much there is. */
+  private showExtent(): void {
+    const r = this.recording;
+    const m = r.manifest;
+    byId("about").textContent = `${m.scenario}, seed ${m.seed}, ${m.vehicles.length} vehicles, ${(r.endS - r.startS).toFixed(0)} s${m.revision ? `, revision ${m.revision.slice(0, 12)}` : ""}`;
+    const slider = byId<HTMLInputElement>("slider");
+    slider.min = String(m.first_cycle);
+    slider.max = String(m.first_cycle + Math.max(0, m.cycles - 1));
+  }
+
+  /** Follows a run that is under way: playing goes on as it does. */
+  watch(): void {
+    this.growing = true;
+    this.play(true);
+    const grown = async (): Promise<void> => {
+      await this.recording.grow();
+      for (const pane of this.panes) {
+        pane.view.grow();
+        pane.told = "";
+      }
+      this.showExtent();
+      this.plotsOf = this.scrubbed = "";
+      this.dirty = true;
+    };
+    const ended = (): boolean => (this.growing = false);
+    watch(() => this.recording.manifest.cycles, grown, () => this.seek(this.recording.endS), ended);
   }
 
   private clamp(t: number): number {
@@ -172,7 +200,7 @@ class Page {
   // ---- what can be done ----
 
   play(on: boolean): void {
-    if (on && this.time >= this.recording.endS - 1e-6) this.time = this.recording.startS;
+    if (on && !this.growing && this.time >= this.recording.endS - 1e-6) this.time = this.recording.startS;
     this.playing = on;
     const button = byId("play");
     button.textContent = on ? "▮▮" : "▶";
@@ -268,8 +296,7 @@ class Page {
   /** Saves the map, or both, as a picture. */
   savePicture(): void {
     const m = this.recording.manifest;
-    const of = (pane: Pane): string =>
-      `${m.arms[pane.arm]!.name} · ${m.scenario}, seed ${m.seed}, ${this.time.toFixed(2)} s${m.revision ? ` · revision ${m.revision.slice(0, 12)}` : ""}`;
+    const of = (pane: Pane): string => `${m.arms[pane.arm]!.name} · ${m.scenario}, seed ${m.seed}, ${this.time.toFixed(2)} s${m.revision ? ` · revision ${m.revision.slice(0, 12)}` : ""}`;
     const pieces = this.panes.map((pane) => ({ canvas: pane.view.canvas, text: of(pane) }));
     savePicture(pieces, `covey-${m.scenario}-${this.time.toFixed(2)}s.png`, this.colours);
     say("Picture saved");
@@ -361,28 +388,11 @@ class Page {
   }
 
   private fillLayers(): void {
-    const box = byId("layers");
-    box.append(element("h2", "Layers and legend"));
-    const layers = element("div", "", { class: "layers" });
-    const names: [keyof Layers, string][] = [
-      ["coverage", "Coverage M of the host (M)"],
-      ["risk", "Risk map (R)"],
-      ["tiles", "Tiles (T)"],
-      ["misses", "Misses (X)"],
-    ];
-    for (const [key, name] of names) {
-      const label = element("label");
-      const check = element("input", "", { type: "checkbox", id: `layer-${key}` });
-      check.checked = this.layers[key];
-      check.addEventListener("change", () => {
-        this.layers[key] = check.checked;
-        this.addressAt = 0;
-        this.dirty = true;
-      });
-      label.append(check, ` ${name}`);
-      layers.append(label);
-    }
-    box.append(layers, legend(this.colours));
+    const changed = (): void => {
+      this.addressAt = 0;
+      this.dirty = true;
+    };
+    byId("layers").append(element("h2", "Layers and legend"), layerBoxes(this.layers, changed), legend(this.colours));
   }
 
   private key(event: KeyboardEvent): void {
@@ -442,7 +452,7 @@ class Page {
       // What has not arrived yet is waited for.
       const step = Math.floor(this.time / this.recording.stepS + 1e-6);
       if (this.recording.step(step)) this.time = this.clamp(this.time + passed * this.speed);
-      if (this.time >= this.recording.endS) this.play(false);
+      if (this.time >= this.recording.endS && !this.growing) this.play(false);
       this.dirty = true;
     }
     this.last = now;
@@ -766,11 +776,20 @@ declare global {
 async function begin(): Promise<void> {
   const place = read(location.search);
   const number = place.recording ?? 0;
-  const opening = Recording.open(number, place.time, [place.arm, place.versus]);
+  let opening = Recording.open(number, place.time, [place.arm, place.versus]);
   opening.catch(() => {});
-  const list = await json<Listed[]>("/api/recordings");
+  let list = await json<Listed[]>("/api/recordings");
+  if (list.length === 0) throw new Error("There are no recordings here.");
+  const live = list.some((item) => item.live);
+  if (live) {
+    await warmedUp();
+    say("");
+    list = await json<Listed[]>("/api/recordings");
+    opening = Recording.open(0, place.time, [place.arm, place.versus]);
+  }
   const page = new Page(list);
   page.start(await (number < list.length ? opening : Recording.open(list.length - 1)), place);
+  if (live) page.watch();
   window.covey = page;
   document.documentElement.dataset["ready"] = "true";
 }

@@ -113,7 +113,7 @@ export class MapView {
   private roles = new Uint8Array(0);
   private rolesOf: ArmCycle | undefined;
   private missing = new Uint8Array(0);
-  private readonly sizes: { length: Float32Array; width: Float32Array };
+  private sizes = { length: new Float32Array(0), width: new Float32Array(0) };
   /** Screen places of what was drawn last, for picking. */
   private readonly drawnIds: number[] = [];
   private readonly drawnX: number[] = [];
@@ -136,17 +136,24 @@ export class MapView {
     this.canvas.setAttribute("role", "application");
     this.canvas.setAttribute("aria-label", label);
     this.pen = this.canvas.getContext("2d", { alpha: false })!;
-    const last = manifest.vehicles.reduce((max, v) => Math.max(max, v.id), -1);
+    this.grow();
+    const azimuth = (manifest.grid.azimuth_deg * Math.PI) / 180;
+    this.cos = Math.cos(azimuth);
+    this.sin = Math.sin(azimuth);
+  }
+
+  /** There may be more vehicles than before. */
+  grow(): void {
+    const { vehicles } = this.manifest;
+    const last = vehicles.reduce((max, v) => Math.max(max, v.id), -1);
     this.sizes = { length: new Float32Array(last + 1).fill(5), width: new Float32Array(last + 1).fill(2) };
-    for (const v of manifest.vehicles) {
+    for (const v of vehicles) {
       this.sizes.length[v.id] = v.length;
       this.sizes.width[v.id] = v.width;
     }
     this.roles = new Uint8Array(last + 1);
     this.missing = new Uint8Array(last + 1);
-    const azimuth = (manifest.grid.azimuth_deg * Math.PI) / 180;
-    this.cos = Math.cos(azimuth);
-    this.sin = Math.sin(azimuth);
+    this.rolesOf = undefined;
   }
 
   resize(): boolean {

@@ -14,10 +14,15 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** A number with three decimals, or fewer where they are zero: as `covey decide` writes it. */
+/** A number as precise as a reader needs it, as `covey decide` writes it: whole from 100 on, one decimal from 10 on, else at most three. */
 export function number(x: number): string {
-  const short = x.toFixed(3).replace(/0+$/, "").replace(/\.$/, "");
-  return short === "-0" || short === "" ? "0" : short;
+  const size = Math.abs(x);
+  const places = size >= 100 ? 0 : size >= 10 ? 1 : 3;
+  const scale = 10 ** places;
+  const rounded = (Math.sign(x) * Math.round(size * scale)) / scale;
+  const text = rounded.toFixed(places);
+  const short = places > 0 ? text.replace(/0+$/, "").replace(/\.$/, "") : text;
+  return short === "-0" ? "0" : short;
 }
 
 const plural = (n: number): string => (n === 1 ? "" : "s");

@@ -12,6 +12,7 @@ Usage: cargo xtask test [--keep-going] [STEP]...
        cargo xtask setup
        cargo xtask corridor
        cargo xtask demonstration
+       cargo xtask playground
        cargo xtask results [OUT]
        cargo xtask mutants [OPTION]... [FILE]...
        cargo xtask audit [DATABASE]
@@ -24,6 +25,7 @@ Usage: cargo xtask test [--keep-going] [STEP]...
   setup      only install what the tests need that cargo does not bring
   corridor   make the bundled maps (scenarios/) anew from their facts; needs `cargo xtask setup`
   demonstration  record the bundled demonstration (examples/blind-junction) anew
+  playground  build the playground's simulator (crates/viewer/playground) as WebAssembly
   results    make results/, docs/figures and the generated tables of docs/results.md and README.md from the finished
              folders in OUT (default: out); says which are missing and what makes them
   mutants    put mistakes into the source and see whether tests notice
@@ -67,6 +69,8 @@ pub(crate) enum Task {
     Corridor(Vec<String>),
     /// Record the bundled demonstration anew.
     Demonstration,
+    /// Build the playground's simulator.
+    Playground,
     /// Make results from finished outputs, in this folder.
     Results(String),
     /// Put mistakes into the source.
@@ -112,6 +116,8 @@ pub(crate) fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Task,
         Some("corridor") => Ok(Task::Corridor(rest)),
         Some("demonstration") if rest.is_empty() => Ok(Task::Demonstration),
         Some("demonstration") => Ok(Task::Help(HELP)),
+        Some("playground") if rest.is_empty() => Ok(Task::Playground),
+        Some("playground") => Ok(Task::Help(HELP)),
         Some("results") if asks_for("--help", "-h") => Ok(Task::Help(HELP)),
         Some("results") => match rest.as_slice() {
             [] => Ok(Task::Results("out".to_owned())),

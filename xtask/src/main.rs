@@ -24,6 +24,7 @@ mod metadata;
 mod modules;
 mod mutants;
 mod no_std;
+mod playground;
 mod process;
 mod python;
 mod report;
@@ -74,6 +75,7 @@ fn main() -> ExitCode {
                 ExitCode::FAILURE
             }
         },
+        Ok(Task::Playground) => run_alone(playground::run),
         Ok(Task::Results(out)) => results(&root(), &out),
         Ok(Task::Mutants(choice)) => run_alone(|root, report| mutants::run(root, &choice, report)),
         Ok(Task::Audit(database)) => {

@@ -280,10 +280,21 @@ fn bound(snapshot: &Snapshot, outcome: &Outcome) -> String {
     format!("What bound: {what}.")
 }
 
-/// A number with three decimals, or fewer where they are zero.
+/// A number as precise as a reader needs it: whole from 100 on, one decimal from 10 on, else at most three. The viewer's page writes
+/// the same (`web/src/why.ts`).
 fn number(x: f64) -> String {
-    let text = format!("{x:.3}");
-    let short = text.trim_end_matches('0').trim_end_matches('.');
+    let places = match x.abs() {
+        size if size >= 100.0 => 0,
+        size if size >= 10.0 => 1,
+        _ => 3,
+    };
+    let scale = f64::powi(10.0, places);
+    let rounded = (x * scale).round() / scale;
+    let text = format!("{rounded:.*}", places as usize);
+    let short = match places {
+        0 => text.as_str(),
+        _ => text.trim_end_matches('0').trim_end_matches('.'),
+    };
     match short {
         "" | "-" | "-0" => "0".to_string(),
         short => short.to_string(),

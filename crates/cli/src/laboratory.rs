@@ -18,6 +18,7 @@ use covey_experiment::runner::{Runner, RunnerError};
 use covey_experiment::store::{Fingerprint, Kept, Store};
 use covey_experiment::world::{World, WorldError};
 use covey_experiment::{refit, revision};
+use covey_simulator::recording::Growth;
 
 use crate::attendant::{Attendant, PoolState};
 use crate::failure::{Failure, note};
@@ -203,6 +204,8 @@ pub(crate) struct Bench<'a> {
     pub(crate) options: &'a WorkOptions,
     /// Seeds to be recorded for the viewer.
     pub(crate) record: &'a [u64],
+    /// Who reads those recordings while they are written.
+    pub(crate) watched: Option<&'a Growth>,
     /// What runs leave besides results and recordings.
     pub(crate) outputs: &'a [&'a dyn Output],
     /// The part of the work to be done here: number from 1, and how many.
@@ -266,6 +269,7 @@ impl Bench<'_> {
             folder: self.out,
             seeds: self.record,
             worlds: self.worlds.len(),
+            watched: self.watched,
         };
         if self.shard.is_none() {
             self.arrange(&recordings, &prints)?;

@@ -39,6 +39,7 @@ mod report;
 mod reproduce;
 mod run;
 mod schema;
+mod shown;
 mod stopping;
 mod sweep;
 mod terminal;

@@ -151,6 +151,7 @@ pub(crate) fn run(arguments: &Arguments, known: &Arms) -> Result<(), Failure> {
         cycles: true,
         options: &arguments.work,
         record: arguments.record_seed.as_slice(),
+        watched: None,
         outputs: &[],
         shard: None,
     }

@@ -16,6 +16,7 @@ use crate::laboratory::{Bench, WorkOptions, own_folder, window, world_failure};
 use crate::models::{model, with_models};
 use crate::report::Conclusion;
 use crate::reproduce::{Traffic, find_profile, profiles};
+use crate::shown::{ShowOptions, Shown};
 
 /// Run arms on any scenario, your own SUMO scenario included
 ///
@@ -29,6 +30,7 @@ use crate::reproduce::{Traffic, find_profile, profiles};
     covey run --sumocfg city.sumocfg --buildings city.poly.xml --arm proposed@0.4\n  \
     covey run --sumocfg city.sumocfg --begin 28800 --fill 900 --seeds 1..=6 --set protocol.target=0.2\n  \
     covey run scenarios/toy/blind-junction/scenario.toml --arm cpm-rmr --arm proposed@0.4 --record --out junction\n  \
+    covey run scenarios/toy/blind-junction/scenario.toml --arm proposed@0.4 --arm demand@0.2 --view\n  \
     covey run --net city.net.xml --fcd trace.parquet --warmup 10 --measure 20")]
 pub(crate) struct Arguments {
     /// A scenario file: map, traffic, parameters
@@ -95,6 +97,8 @@ pub(crate) struct Arguments {
     /// Print the summary as JSON instead of tables
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) show: ShowOptions,
     #[command(flatten)]
     pub(crate) capture: CaptureOptions,
     #[command(flatten)]
@@ -168,18 +172,29 @@ pub(crate) fn work<T>(
         )
     });
     let capture = arguments.capture.output(&out);
-    let outputs: Vec<&dyn Output> = capture.iter().map(|c| c as &dyn Output).collect();
+    let shown = arguments.show.begin(&out, &seeds)?;
+    let mut outputs: Vec<&dyn Output> = capture.iter().map(|c| c as &dyn Output).collect();
+    outputs.extend(shown.as_ref().map(Shown::output));
     let ready = Bench {
         worlds: std::slice::from_ref(&world),
         seeds: &seeds,
         out: &out,
         cycles: true,
         options,
-        record: if arguments.record { &seeds } else { &[] },
+        record: if arguments.record || shown.is_some() {
+            &seeds
+        } else {
+            &[]
+        },
+        watched: shown.as_ref().map(Shown::growth),
         outputs: &outputs,
         shard: None,
     }
-    .compute()?;
+    .compute();
+    if let Some(shown) = &shown {
+        shown.end();
+    }
+    let ready = ready?;
     if let Some(capture) = &capture {
         capture::remark(capture, options);
     }
@@ -195,7 +210,12 @@ pub(crate) fn work<T>(
         aside: capture.as_ref().is_some_and(|c| c.file.as_os_str() == "-"),
         arms: known,
     };
-    end(&conclusion, start)
+    let ended = end(&conclusion, start)?;
+    drop(ready);
+    if let Some(shown) = shown {
+        shown.stay();
+    }
+    Ok(ended)
 }
 
 fn world(arguments: &Arguments, arms: Vec<Arm>, window: (f64, f64)) -> Result<World, Failure> {

@@ -163,6 +163,7 @@ fn bench<'a>(
         cycles: plan.cycles,
         options: &arguments.work,
         record: &[],
+        watched: None,
         outputs: &[],
         shard,
     }

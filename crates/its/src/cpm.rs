@@ -16,14 +16,12 @@ use crate::cam::{WirePosition, check_header};
 use crate::error::{DecodeError, EncodeError};
 use crate::fused::FusedState;
 
+pub use crate::plain::{CpmObject, OBJECTS_MAX, SEGMENTS_MAX, Sensor};
+
 /// Identifies a CPM in the ITS PDU header.
 pub const MESSAGE_ID: u8 = 14;
 /// The protocol version that is written: Release 2.
 pub const PROTOCOL_VERSION: u8 = 2;
-/// The most objects of one message.
-pub const OBJECTS_MAX: usize = 255;
-/// The most messages that one report can be split into.
-pub const SEGMENTS_MAX: usize = 8;
 /// The farthest an object can be, in hundredths of a metre to the east or north; beyond it, it is left out.
 pub const OFFSET_MAX: i32 = 131_070;
 /// The fastest component of a velocity, in hundredths of m/s: faster ones are said to be as fast.
@@ -35,66 +33,6 @@ const ANGLE_UNAVAILABLE: u16 = 3601;
 const VELOCITY_UNAVAILABLE: i16 = 16_383;
 const EXTENT_UNAVAILABLE: u16 = 256;
 const COORDINATE_CONFIDENCE_UNAVAILABLE: u16 = 4096;
-
-/// An object in the units of the standard.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CpmObject {
-    /// Which, as the sender numbers them.
-    pub id: Option<u16>,
-    /// When it was sensed, in milliseconds after the message's time, -2048 to 2047.
-    pub measured_ms: i16,
-    /// Hundredths of a metre to the east, within [`OFFSET_MAX`].
-    pub east: i32,
-    /// Hundredths of a metre to the north, within [`OFFSET_MAX`].
-    pub north: i32,
-    /// Hundredths of m/s to the east and to the north, within [`VELOCITY_MAX`].
-    pub velocity: Option<(i16, i16)>,
-    /// Tenths of a metre along the heading, 1 to [`EXTENT_MAX`].
-    pub length: Option<u16>,
-    /// Tenths of a metre across the heading, 1 to [`EXTENT_MAX`].
-    pub width: Option<u16>,
-    /// Tenths of a metre from the ground up, 1 to [`EXTENT_MAX`].
-    pub height: Option<u16>,
-    /// How sure the sender is, 0 to 15.
-    pub quality: Option<u8>,
-}
-
-/// A sensor: how far it sees, all around or between two directions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sensor {
-    /// The sender's number for it.
-    pub id: u8,
-    /// What it is: 1 radar, 2 lidar, 3 camera, 12 several fused; 0 to 31.
-    pub kind: u8,
-    /// How far it sees, in tenths of a metre, up to 4095; none where the message gives another shape than a circle or a sector
-    /// around the sender.
-    pub range: Option<u16>,
-    /// From where to where it looks, tenths of a degree up to 3600, counter-clockwise from the sender's direction, or from east for a
-    /// road-side unit; none: all around. Nothing where there is no range.
-    pub sector: Option<[u16; 2]>,
-}
-
-impl Sensor {
-    /// A sector between two directions in degrees, counter-clockwise from the same direction.
-    #[must_use]
-    pub fn between(from_deg: f64, to_deg: f64) -> [u16; 2] {
-        let tenths = |degrees: f64| ((degrees * 10.0).round().rem_euclid(3_600.0)) as u16;
-        [tenths(from_deg), tenths(to_deg)]
-    }
-
-    /// The same sensor, its sector counted from elsewhere: from `degrees` clockwise of where it was counted from.
-    #[must_use]
-    pub fn turned(self, degrees: f64) -> Self {
-        let turn = |[from, to]: [u16; 2]| {
-            let degree = |tenths: u16| f64::from(tenths) * 0.1 + degrees;
-            Self::between(degree(from), degree(to))
-        };
-        Self {
-            sector: self.sector.map(turn),
-            ..self
-        }
-    }
-}
 
 /// A CPM in the units of the standard; `None` where it says "unavailable" or a container is missing.
 ///

@@ -28,8 +28,7 @@ pub const PORT_CAM: u16 = 2_001;
 pub const PORT_CPM: u16 = 2_009;
 /// Bytes of the Ethernet header.
 pub const ETHERNET_LEN: usize = 14;
-/// Bytes that GeoNetworking (single-hop broadcast) and BTP-B put before a message.
-pub const HEADERS_LEN: usize = 4 + 8 + 28 + 4;
+pub use crate::plain::HEADERS_LEN;
 
 const LIFETIME_MS: u32 = 1_000;
 const BASIC_LEN: usize = 4;

@@ -6,12 +6,8 @@ use covey_protocol::messages::Content;
 
 use crate::asn::FusedStateExtension;
 
-/// The most contributors that fit.
-pub const CONTRIBUTORS_MAX: usize = 255;
-/// The most requested objects that fit.
-pub const REQUESTED_MAX: usize = 255;
-/// The most withdrawn stations that fit, and the most withdrawn labels.
-pub const WITHDRAWN_MAX: usize = 1_023;
+pub use crate::plain::{CONTRIBUTORS_MAX, REQUESTED_MAX, WITHDRAWN_MAX};
+
 /// Steps of a price of 1.
 pub const PRICE_STEPS: f64 = 10_000.0;
 /// The highest price, in steps: higher ones are said to be as high.

@@ -22,34 +22,61 @@
 //! - Receivers that know nothing of our extensions read the rest: both are extension additions, in the second place, because
 //!   the first one of `CamParameters` belongs to TS 103 900.
 
+#![cfg_attr(
+    not(feature = "wire"),
+    allow(dead_code, unreachable_pub, reason = "lengths alone use a part of it")
+)]
+
+#[cfg(feature = "wire")]
 mod asn;
+#[cfg(feature = "wire")]
 pub mod cam;
+#[cfg(feature = "wire")]
 pub mod cpm;
+#[cfg(feature = "wire")]
 mod error;
+#[cfg(feature = "wire")]
 pub mod frame;
+#[cfg(feature = "wire")]
 pub mod fused;
 pub mod geo;
+#[cfg(feature = "wire")]
 pub mod numbering;
+#[cfg(feature = "wire")]
 pub mod pcap;
+mod plain;
+#[cfg(feature = "wire")]
 #[doc(hidden)]
 pub mod samples;
 pub mod sizes;
+#[cfg(feature = "wire")]
 mod time;
+#[cfg(feature = "wire")]
 mod units;
+#[cfg(feature = "wire")]
 mod wire;
 
+#[cfg(feature = "wire")]
 pub use cam::{Cam, CarriedDigest};
-pub use cpm::{Cpm, CpmObject, Sensor};
+#[cfg(feature = "wire")]
+pub use cpm::Cpm;
+#[cfg(feature = "wire")]
 pub use error::{DecodeError, EncodeError};
+#[cfg(feature = "wire")]
 pub use frame::{Decoded, decode_frame};
+#[cfg(feature = "wire")]
 pub use fused::FusedState;
 pub use geo::{EarthPosition, GeoReference, TangentPlane};
+#[cfg(feature = "wire")]
 pub use numbering::Numbering;
+pub use plain::{CpmObject, Sensor};
+#[cfg(feature = "wire")]
 pub use time::ItsTime;
+#[cfg(feature = "wire")]
 pub use wire::{CpmOptions, Cpms, Wire};
 
 /// The README's example is a test.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "wire"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
 

@@ -9,9 +9,10 @@ use std::iter::repeat_n;
 
 use covey_protocol::messages::Broadcast;
 
-use crate::cpm::{CpmObject, OBJECTS_MAX, SEGMENTS_MAX, Sensor};
-use crate::frame::HEADERS_LEN;
-use crate::fused::{CONTRIBUTORS_MAX, REQUESTED_MAX, WITHDRAWN_MAX};
+use crate::plain::{
+    CONTRIBUTORS_MAX, CpmObject, HEADERS_LEN, OBJECTS_MAX, REQUESTED_MAX, SEGMENTS_MAX, Sensor,
+    WITHDRAWN_MAX,
+};
 
 /// The longest CPM unless told otherwise, see [`CpmOptions`](crate::CpmOptions).
 pub(crate) const DEFAULT_MAX_BYTES: usize = 1_394;

@@ -331,13 +331,16 @@ impl Channel {
     pub fn mean_block_error(&self, distance_m: f64, kind: LinkKind, case: Blockage) -> f64 {
         let snr_db = self.snr_at_no_loss_db - self.path_loss_db(distance_m, kind);
         let sigma = self.parameters.shadowing_db(kind);
+        let weights = normal_weights();
         let over_shadowing =
-            |snr_db: f64| normal_mean(|z| self.block_error(snr_db - sigma * z, kind));
+            |snr_db: f64| normal_mean(&weights, |z| self.block_error(snr_db - sigma * z, kind));
         match kind {
             LinkKind::Los | LinkKind::Nlos => over_shadowing(snr_db),
             LinkKind::NlosV => {
                 let (mean, std) = self.blockage_db(distance_m, case);
-                normal_mean(|z| over_shadowing(snr_db - (mean + std * z).max(0.0)))
+                normal_mean(&weights, |z| {
+                    over_shadowing(snr_db - (mean + std * z).max(0.0))
+                })
             }
         }
     }
@@ -345,13 +348,20 @@ impl Channel {
 
 /// Expectation of a function of a standard normal variable, by the trapezoid rule, which is all but
 /// exact for smooth functions under this weight.
-fn normal_mean(f: impl Fn(f64) -> f64) -> f64 {
-    let (mut sum, mut weights) = (0.0, 0.0);
-    for step in -150..=150 {
-        let z = 0.04 * f64::from(step);
-        let weight = libm::exp(-0.5 * z * z);
+fn normal_mean(weights: &[(f64, f64)], f: impl Fn(f64) -> f64) -> f64 {
+    let (mut sum, mut all) = (0.0, 0.0);
+    for &(z, weight) in weights {
         sum += weight * f(z);
-        weights += weight;
+        all += weight;
     }
-    sum / weights
+    sum / all
+}
+
+/// Where that rule looks, and what each place weighs.
+fn normal_weights() -> Vec<(f64, f64)> {
+    let place = |step: i32| {
+        let z = 0.04 * f64::from(step);
+        (z, libm::exp(-0.5 * z * z))
+    };
+    (-150..=150).map(place).collect()
 }

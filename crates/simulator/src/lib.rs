@@ -37,9 +37,12 @@ mod support;
 mod world;
 
 pub use arms::{Arm, ArmError, Arms, Strategy};
+#[cfg(feature = "files")]
 pub use measure::capture::{Capture, CaptureFilter};
+pub use measure::events;
 pub use measure::events::{Nobody, Observer, Tee};
-pub use measure::{capture, events, recording};
+#[cfg(feature = "files")]
+pub use measure::{capture, recording};
 pub use outcome::{CycleRow, Outcome, SharedOutcome, Timing};
 pub use prepared::{MapReference, Prepared};
 pub use run::{FrameSource, RunError, RunOptions, SeedOutcome, simulate, simulate_together};

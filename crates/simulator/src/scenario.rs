@@ -36,6 +36,7 @@ use covey_protocol::demand::DemandOptions;
 use covey_protocol::security::Security;
 use covey_radio::ChannelParameters;
 use covey_traffic::builtin::BuiltinConfig;
+#[cfg(feature = "files")]
 use covey_traffic::sumo::{ClosedPopulation, SumoConfig};
 use covey_world::polygons::read_buildings;
 use covey_world::{Map, MapError, MapOptions, Network, WarningKind, Warnings};
@@ -176,6 +177,7 @@ impl TrafficFiles {
     pub const DEPART_OFFSET_S: f64 = 10.0;
 }
 
+#[cfg(feature = "files")]
 impl MapFiles {
     /// The map of a SUMO configuration: its net, and `buildings`, or, where there are none, those of its polygon files that have any.
     ///
@@ -329,7 +331,12 @@ impl Scenario {
         let (true, Some(config)) = (self.map.net.as_os_str().is_empty(), self.sumocfg()) else {
             return Ok(());
         };
-        let config = SumoConfig::read(&config).map_err(|error| ScenarioError::Value {
+        self.take_map(file, &config)
+    }
+
+    #[cfg(feature = "files")]
+    fn take_map(&mut self, file: &Path, config: &Path) -> Result<(), ScenarioError> {
+        let config = SumoConfig::read(config).map_err(|error| ScenarioError::Value {
             file: file.display().to_string(),
             problem: format!("source.sumocfg: {error}"),
         })?;
@@ -339,6 +346,17 @@ impl Scenario {
             ..MapFiles::of(&config, &self.map.buildings)?
         };
         Ok(())
+    }
+
+    #[cfg(not(feature = "files"))]
+    fn take_map(&mut self, file: &Path, config: &Path) -> Result<(), ScenarioError> {
+        Err(ScenarioError::Value {
+            file: file.display().to_string(),
+            problem: format!(
+                "source.sumocfg: found {}, but this program reads no files",
+                config.display()
+            ),
+        })
     }
 
     /// The SUMO configuration's path.
@@ -455,6 +473,7 @@ impl Scenario {
     }
 
     /// The closed population that SUMO is to keep, with the densities, roads, vehicles and turns of the built-in traffic.
+    #[cfg(feature = "files")]
     #[must_use]
     pub fn closed_population(&self) -> ClosedPopulation {
         let traffic = &self.traffic;

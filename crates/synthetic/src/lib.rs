@@ -11,7 +11,7 @@ mod road;
 use std::path::Path;
 
 use covey_simulator::recording::{
-    ArmHeader, Grid, Header, Knowledge, RecordingError, Relevant, Seen, Summary, Writer,
+    ArmHeader, Grid, Growth, Header, Knowledge, RecordingError, Relevant, Seen, Summary, Writer,
 };
 use covey_world::VehicleState;
 
@@ -34,6 +34,28 @@ pub struct Plan {
 /// # Errors
 /// The file cannot be written.
 pub fn write(path: &Path, plan: &Plan) -> Result<Summary, RecordingError> {
+    make(path, plan, None, &mut |_| {})
+}
+
+/// The same while somebody reads it; `each` is called after each cycle with its number.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn write_watched(
+    path: &Path,
+    plan: &Plan,
+    growth: &Growth,
+    each: &mut dyn FnMut(u32),
+) -> Result<Summary, RecordingError> {
+    make(path, plan, Some(growth), each)
+}
+
+fn make(
+    path: &Path,
+    plan: &Plan,
+    growth: Option<&Growth>,
+    each: &mut dyn FnMut(u32),
+) -> Result<Summary, RecordingError> {
     let length = (f64::from(plan.vehicles) / DENSITY / 200.0).ceil().max(2.0) * 200.0;
     let header = Header {
         scenario: "synthetic".to_string(),
@@ -64,6 +86,9 @@ pub fn write(path: &Path, plan: &Plan) -> Result<Summary, RecordingError> {
         ..Header::default()
     };
     let mut writer = Writer::create(path, &header, &map(length))?;
+    if let Some(growth) = growth {
+        writer.watched_by(growth);
+    }
     let mut arms: Vec<MadeUp> = plan.arms.iter().map(|name| MadeUp::new(name)).collect();
     for step in 0..plan.seconds * 20 {
         let vehicles: Vec<VehicleState> = (0..plan.vehicles)
@@ -81,6 +106,7 @@ pub fn write(path: &Path, plan: &Plan) -> Result<Summary, RecordingError> {
                 writer.demands(number, &demands)?;
                 writer.seen(number, &seen)?;
             }
+            each(cycle);
         }
     }
     writer.finish()

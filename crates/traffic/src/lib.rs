@@ -2,11 +2,16 @@
 
 #[cfg(feature = "import")]
 pub mod import;
+#[cfg(feature = "files")]
 pub mod recorded;
+#[cfg(feature = "files")]
 pub mod recording;
+#[cfg(feature = "files")]
 pub mod sumo;
+#[cfg(feature = "files")]
 pub mod trajectories;
 
+#[cfg(feature = "files")]
 pub use recording::Recording;
 
 use covey_world::{Frame, VehicleId};

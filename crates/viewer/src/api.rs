@@ -3,7 +3,10 @@
 //! | path | answer |
 //! |---|---|
 //! | `/`, `/app.js`, ... | the web app |
-//! | `/api/recordings` | `[{"name", "scenario", "seed", "arms"}]`, by number |
+//! | `/playground/`, `/playground/playground.js`, ... | the playground |
+//! | `/api/recordings` | `[{"name", "scenario", "seed", "arms", "live"}]`, by number |
+//! | `/api/live` | a run that is under way: `{"time_s", "measured", "cycles", "paused", "speed", "done"}` |
+//! | `/api/live/pause`, `/api/live/go`, `/api/live/speed/X` | holds it, lets it go on, lets X seconds of it pass in one (`full`: as fast as it can); for the page alone |
 //! | `/api/R/manifest`, `/api/R/world` | JSON |
 //! | `/api/R/motion/CHUNK`, `/api/R/relevance/CHUNK`, `/api/R/arm/ARM/CHUNK` | a block, unpacked |
 //! | `/api/R/curve/ARM`, `/api/R/tiles/ARM` | JSON: an arm, and every tile of it, over time |
@@ -13,8 +16,8 @@
 //! | `/api/R/alone/ARM/CYCLE/HOST/ID,ID,...` | what reports of these candidates would be worth by themselves, where hosts choose by demand |
 //! | `/api/R/seen/ARM/CHUNK` | JSON: who could have told of what was missed, `{"CYCLE": {"PAIR": [ID, ...]}}` |
 
-use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use covey_simulator::recording::{
     CycleSeen, DemandDecision, DemandSnapshot, HostDecision, Kind, Pick, Reader, RecordingError,
@@ -23,7 +26,8 @@ use covey_simulator::recording::{
 use serde_json::{Map, Value, json};
 
 use crate::assets;
-use crate::http::Answer;
+use crate::http::{Answer, Request};
+use crate::live::Live;
 
 /// The recordings that are served.
 #[derive(Debug, Default)]
@@ -35,10 +39,48 @@ pub struct Library {
 #[derive(Debug)]
 struct Recording {
     name: String,
-    reader: Mutex<Reader>,
+    /// None before a run that is under way has left anything.
+    reader: Mutex<Option<Reader>>,
+    /// The run that writes it, and where it will be.
+    live: Option<(Live, PathBuf)>,
+}
+
+impl Recording {
+    /// Its reader, with all that was written up to now.
+    fn open(&self) -> Result<MutexGuard<'_, Option<Reader>>, RecordingError> {
+        // A thread that panicked while reading leaves the reader as it was: reads seek first.
+        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        if let (None, Some((live, file))) = (&*reader, &self.live) {
+            *reader = live.reader(file)?;
+        }
+        if let Some(reader) = &mut *reader {
+            reader.follow();
+        }
+        Ok(reader)
+    }
 }
 
 impl Library {
+    /// Nothing but the pages: for the playground.
+    #[must_use]
+    pub fn empty() -> Self {
+        Self::default()
+    }
+
+    /// The recording of a run that is under way, which will be `file`.
+    #[must_use]
+    pub fn live(live: &Live, file: &Path) -> Self {
+        let name = file.file_stem().unwrap_or_default();
+        Self {
+            recordings: vec![Recording {
+                name: name.to_string_lossy().into_owned(),
+                reader: Mutex::new(None),
+                live: Some((live.clone(), file.to_owned())),
+            }],
+            damaged: Vec::new(),
+        }
+    }
+
     /// Opens the recordings of a folder, or the one recording that `path` is. Those that cannot be read are left out
     /// ([`Self::damaged`]) where there are others.
     ///
@@ -52,7 +94,8 @@ impl Library {
             match Reader::open(&file) {
                 Ok(reader) => recordings.push(Recording {
                     name: name.to_string_lossy().into_owned(),
-                    reader: Mutex::new(reader),
+                    reader: Mutex::new(Some(reader)),
+                    live: None,
                 }),
                 Err(error) => damaged.push(error),
             }
@@ -80,9 +123,12 @@ impl Library {
             .map(|recording| recording.name.as_str())
     }
 
-    pub(crate) fn answer(&self, path: &str) -> Answer {
+    pub(crate) fn answer(&self, request: &Request) -> Answer {
+        let path = request.path.as_str();
         if let Some(asset) = assets::find(path) {
-            return Answer::ok(asset.content_type, asset.bytes.to_vec());
+            let mut answer = Answer::ok(asset.content_type, asset.bytes.to_vec());
+            answer.runs_wasm = path.starts_with(assets::PLAYGROUND);
+            return answer;
         }
         let mut parts = path.split('/').skip(1);
         if parts.next() != Some("api") {
@@ -95,6 +141,9 @@ impl Library {
         let Some((number, rest)) = parts.split_first() else {
             return nothing();
         };
+        if *number == "live" {
+            return self.under_way(rest, request.by_page);
+        }
         let recording = number
             .parse()
             .ok()
@@ -102,14 +151,39 @@ impl Library {
         let Some(recording) = recording else {
             return Answer::text(404, "there is no recording of that number");
         };
-        // A thread that panicked while reading leaves the reader as it was: reads seek first.
-        let mut reader = recording
-            .reader
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        match answer(&mut reader, rest) {
+        let answered = recording.open().and_then(|mut reader| match &mut *reader {
+            Some(reader) => answer(reader, rest),
+            None => Ok(Some(Answer::text(404, "the run has not come that far"))),
+        });
+        match answered {
             Ok(Some(answer)) => answer,
             Ok(None) => nothing(),
+            Err(error) => Answer::text(422, &error.to_string()),
+        }
+    }
+
+    /// What is asked and wanted of the run that is under way.
+    fn under_way(&self, words: &[&str], by_page: bool) -> Answer {
+        let found = self
+            .recordings
+            .iter()
+            .find_map(|r| Some((r, r.live.as_ref()?)));
+        let Some((recording, (live, _))) = found else {
+            return Answer::text(404, "no run is under way here");
+        };
+        if !words.is_empty() {
+            if !by_page {
+                return Answer::text(403, "only the page may say how fast the run goes");
+            }
+            if let Err(problem) = live.command(words) {
+                return Answer::text(422, &problem);
+            }
+        }
+        match recording.open() {
+            Ok(reader) => {
+                let cycles = reader.as_ref().map_or(0, |reader| reader.manifest().cycles);
+                Answer::json(live.state(cycles).to_string())
+            }
             Err(error) => Answer::text(422, &error.to_string()),
         }
     }
@@ -119,13 +193,14 @@ impl Library {
             .recordings
             .iter()
             .map(|recording| {
-                let reader = recording
-                    .reader
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner);
+                let reader = recording.open();
+                let reader = reader.as_ref().ok().and_then(|reader| reader.as_ref());
+                let Some(reader) = reader else {
+                    return json!({"name": recording.name, "scenario": "", "seed": 0, "arms": [], "live": true});
+                };
                 let header = &reader.manifest().header;
                 let arms: Vec<_> = header.arms.iter().map(|arm| arm.name.as_str()).collect();
-                json!({"name": recording.name, "scenario": header.scenario, "seed": header.seed, "arms": arms})
+                json!({"name": recording.name, "scenario": header.scenario, "seed": header.seed, "arms": arms, "live": recording.live.is_some()})
             })
             .collect();
         Answer::json(json!(list).to_string())

@@ -1,4 +1,5 @@
-//! The web app, built from `web/` and embedded. `cargo xtask test web` builds it again and fails where the two differ.
+//! The web app and the playground, built from `web/` and `crates/playground` and embedded. `cargo xtask test web` builds them again
+//! and fails where they differ.
 
 /// A file of the web app.
 #[derive(Debug)]
@@ -12,6 +13,9 @@ pub(crate) struct Asset {
 const HTML: &str = "text/html; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
+
+/// What paths of the playground begin with.
+pub(crate) const PLAYGROUND: &str = "/playground/";
 
 const ASSETS: &[Asset] = &[
     Asset {
@@ -33,6 +37,31 @@ const ASSETS: &[Asset] = &[
         path: "/icon.svg",
         content_type: "image/svg+xml",
         bytes: include_bytes!("../assets/icon.svg"),
+    },
+    Asset {
+        path: "/playground/",
+        content_type: HTML,
+        bytes: include_bytes!("../playground/index.html"),
+    },
+    Asset {
+        path: "/playground/playground.js",
+        content_type: SCRIPT,
+        bytes: include_bytes!("../playground/playground.js"),
+    },
+    Asset {
+        path: "/playground/worker.js",
+        content_type: SCRIPT,
+        bytes: include_bytes!("../playground/worker.js"),
+    },
+    Asset {
+        path: "/playground/playground.css",
+        content_type: STYLE,
+        bytes: include_bytes!("../playground/playground.css"),
+    },
+    Asset {
+        path: "/playground/playground.wasm",
+        content_type: "application/wasm",
+        bytes: include_bytes!("../playground/playground.wasm"),
     },
 ];
 

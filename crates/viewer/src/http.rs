@@ -14,6 +14,10 @@ const MAX_HEADERS: usize = 64;
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+/// The playground runs WebAssembly besides, in a worker.
+const PLAYGROUND: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; style-src 'self'; \
+                          img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
 /// A request, as far as it matters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Request {
@@ -25,6 +29,8 @@ pub(crate) struct Request {
     pub(crate) keep_alive: bool,
     /// The host that the browser believes to speak to.
     pub(crate) host: Option<String>,
+    /// It has the page's own header, which no page of another site can send.
+    pub(crate) by_page: bool,
 }
 
 /// Why there is no request.
@@ -90,6 +96,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Option<(Request, usize)>, Refusal> {
             head_only,
             keep_alive: request.version == Some(1) && !wants_close,
             host: header("host"),
+            by_page: header("x-covey").is_some(),
         },
         used,
     )))
@@ -101,6 +108,8 @@ pub(crate) struct Answer {
     pub(crate) content_type: &'static str,
     /// The name under which a browser saves it, where it shall.
     pub(crate) save_as: Option<String>,
+    /// It is part of the playground.
+    pub(crate) runs_wasm: bool,
     pub(crate) body: Vec<u8>,
 }
 
@@ -110,6 +119,7 @@ impl Answer {
             status: 200,
             content_type,
             save_as: None,
+            runs_wasm: false,
             body,
         }
     }
@@ -124,6 +134,7 @@ impl Answer {
             status,
             content_type: "text/plain; charset=utf-8",
             save_as: None,
+            runs_wasm: false,
             body: format!("{text}\n").into_bytes(),
         }
     }
@@ -144,9 +155,10 @@ impl Answer {
             431 => "Request Header Fields Too Large",
             _ => "Error",
         };
+        let policy = if self.runs_wasm { PLAYGROUND } else { POLICY };
         let mut head = format!(
             "HTTP/1.1 {} {reason}\r\nContent-Type: {}\r\nContent-Length: {}\r\nConnection: {}\r\n\
-             Cache-Control: no-store\r\nContent-Security-Policy: {POLICY}\r\nX-Content-Type-Options: nosniff\r\n\
+             Cache-Control: no-store\r\nContent-Security-Policy: {policy}\r\nX-Content-Type-Options: nosniff\r\n\
              Referrer-Policy: no-referrer\r\nCross-Origin-Resource-Policy: same-origin\r\nCross-Origin-Opener-Policy: same-origin\r\n",
             self.status,
             self.content_type,

@@ -245,7 +245,7 @@ fn serve(mut stream: TcpStream, library: &Library, port: u16, place: &Leave<'_>)
         place.is_answered();
         // A page of another site whose name was made to point here must not read recordings.
         let answer = if is_local(request.host.as_deref(), port) {
-            library.answer(&request.path)
+            library.answer(&request)
         } else {
             Answer::text(403, "open the address that `covey view` printed")
         };

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use covey_simulator::recording::Reader;
 use covey_synthetic::Plan;
-use covey_viewer::{Library, Server, write_mcap};
+use covey_viewer::{Library, Live, Server, write_mcap};
 
 fn made_up(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -314,4 +314,113 @@ fn slow_clients_cannot_keep_others_out() {
         );
     }
     drop(slow);
+}
+
+#[test]
+fn the_playground_is_served_with_a_policy_of_its_own() {
+    let server = Server::bind(0, Library::empty()).unwrap();
+    let url = server.url();
+    std::thread::spawn(move || server.run());
+    let port = url.trim_end_matches('/').rsplit(':').next().unwrap();
+    let port: u16 = port.parse().unwrap();
+    for (path, kind) in [
+        ("", "text/html"),
+        ("playground.js", "text/javascript"),
+        ("worker.js", "text/javascript"),
+        ("playground.css", "text/css"),
+        ("playground.wasm", "application/wasm"),
+    ] {
+        let (head, body) = get(port, &format!("/playground/{path}"));
+        assert!(head.starts_with("HTTP/1.1 200 "), "{path}: {head}");
+        assert!(head.contains(&format!("Content-Type: {kind}")), "{head}");
+        assert!(head.contains("default-src 'none'; script-src 'self' 'wasm-unsafe-eval'"));
+        assert!(head.contains("frame-ancestors 'none'"), "{head}");
+        assert!(!body.is_empty());
+    }
+    // The viewer's own page may run nothing of the kind, and there is nothing else.
+    let (head, _) = get(port, "/");
+    assert!(!head.contains("wasm"), "{head}");
+    let (head, body) = get(port, "/api/recordings");
+    assert!(head.starts_with("HTTP/1.1 200 ") && body == b"[]", "{head}");
+    for path in [
+        "/playground",
+        "/playground/source.txt",
+        "/playground/../api/live",
+    ] {
+        let (head, _) = get(port, path);
+        assert!(head.starts_with("HTTP/1.1 404 "), "{path}: {head}");
+    }
+    let foreign = "GET /playground/ HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n";
+    let (head, _) = send(port, foreign.as_bytes());
+    assert!(head.starts_with("HTTP/1.1 403 "), "{head}");
+}
+
+/// Asks as the page does.
+fn ask(port: u16, path: &str) -> (String, serde_json::Value) {
+    let request = format!(
+        "GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nX-Covey: page\r\nConnection: close\r\n\r\n"
+    );
+    let (head, body) = send(port, request.as_bytes());
+    (head, serde_json::from_slice(&body).unwrap_or_default())
+}
+
+#[test]
+fn a_run_is_followed_and_held() {
+    let file = made_up("live").join("seed-1.covey");
+    let live = Live::default();
+    let server = Server::bind(0, Library::live(&live, &file)).unwrap();
+    let url = server.url();
+    std::thread::spawn(move || server.run());
+    let port = url.trim_end_matches('/').rsplit(':').next().unwrap();
+    let port: u16 = port.parse().unwrap();
+    let (_, list) = ask(port, "/api/recordings");
+    assert_eq!(
+        (&list[0]["live"], &list[0]["name"]),
+        (&true.into(), &"seed-1".into())
+    );
+    let (head, _) = get(port, "/api/0/manifest");
+    assert!(head.starts_with("HTTP/1.1 404 "), "{head}");
+    // Nobody but the page says how fast it goes.
+    let (head, _) = get(port, "/api/live/pause");
+    assert!(head.starts_with("HTTP/1.1 403 "), "{head}");
+    let (_, state) = ask(port, "/api/live");
+    assert_eq!(
+        (&state["paused"], &state["cycles"]),
+        (&false.into(), &0.into())
+    );
+    let (head, _) = ask(port, "/api/live/speed/fast");
+    assert!(head.starts_with("HTTP/1.1 422 "), "{head}");
+    let (_, state) = ask(port, "/api/live/pause");
+    assert_eq!(state["paused"], true);
+    let (_, state) = ask(port, "/api/live/go");
+    assert_eq!(state["paused"], false);
+    // What a run leaves is there at once, chunk by chunk, and stays when it has ended.
+    let plan = Plan {
+        vehicles: 40,
+        seconds: 7,
+        arms: vec!["proposed@0.4".into(), "demand@0.2".into()],
+    };
+    let mut seen = Vec::new();
+    covey_synthetic::write_watched(&file, &plan, live.growth(), &mut |_| {
+        let (_, state) = ask(port, "/api/live");
+        let cycles = state["cycles"].as_u64().unwrap();
+        if cycles > 0 && seen.last() != Some(&cycles) {
+            seen.push(cycles);
+            let (_, manifest) = ask(port, "/api/0/manifest");
+            assert_eq!(manifest["cycles"], cycles);
+            let (_, curve) = ask(port, "/api/0/curve/1");
+            assert_eq!(curve["missed"].as_array().unwrap().len() as u64, cycles);
+            let (head, body) = get(port, "/api/0/motion/0");
+            assert!(head.starts_with("HTTP/1.1 200 ") && !body.is_empty());
+        }
+    })
+    .unwrap();
+    assert!(seen.len() >= 2 && seen.is_sorted(), "{seen:?}");
+    live.end();
+    let (_, state) = ask(port, "/api/live");
+    assert_eq!(state["done"], true);
+    let finished = Reader::open(&file).unwrap();
+    assert_eq!(state["cycles"], finished.manifest().cycles);
+    let (head, _) = get(port, "/api/0/tiles/0");
+    assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use covey_simulator::recording::{self, EXTENSION, Reader, Recorder};
+use covey_simulator::recording::{self, EXTENSION, Growth, Reader, Recorder};
 use covey_simulator::{Arm, Observer};
 
 use super::{Beginning, Job, Output, OutputError, Sink};
@@ -24,6 +24,8 @@ pub struct Recordings<'a> {
     pub seeds: &'a [u64],
     /// How many worlds there are; where there are several, names tell them apart.
     pub worlds: usize,
+    /// Who reads while they are written.
+    pub watched: Option<&'a Growth>,
 }
 
 impl Recordings<'_> {
@@ -100,7 +102,11 @@ impl Output for Recordings<'_> {
             run.options.warmup_s,
         )
         .map_err(OutputError::write)?;
-        Ok(Box::new(recorder.of_run(run.run).of_revision(REVISION)))
+        let recorder = recorder.of_run(run.run).of_revision(REVISION);
+        Ok(Box::new(match self.watched {
+            Some(growth) => recorder.watched_by(growth),
+            None => recorder,
+        }))
     }
 }
 

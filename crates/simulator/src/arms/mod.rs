@@ -17,9 +17,10 @@ use covey_protocol::{Parameters, Profile, RoadMap};
 use thiserror::Error;
 
 use crate::channel::chance;
-use crate::measure::recording::ArmHeader;
 use covey_parameters::nearest;
 
+#[cfg(feature = "files")]
+use crate::measure::recording::ArmHeader;
 use crate::prepared::Prepared;
 use crate::stack::SenderRules;
 
@@ -379,6 +380,7 @@ impl Arm {
     }
 
     /// What a recording says of it.
+    #[cfg(feature = "files")]
     #[must_use]
     pub fn header(&self) -> ArmHeader {
         ArmHeader {

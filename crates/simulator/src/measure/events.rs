@@ -8,10 +8,13 @@ use covey_protocol::snapshot::Snapshot;
 use covey_protocol::{AgentId, AgentState, Cell, Instant, ObjectState, Tile};
 use covey_world::VehicleState;
 
-use super::facts::{Delivery, Knowledge, MessageKind, Relevant, Seen, Track};
 use crate::channel::{Carried, Class};
 use crate::outcome::CycleRow;
 use crate::world::World;
+
+pub use super::facts::{
+    Delivery, Knowledge, MessageKind, OwnSight, Relation, Relevant, Seen, Source, Track,
+};
 
 /// What everyone can see of a step, whatever the arm.
 #[derive(Debug)]

@@ -3,6 +3,7 @@
 //! An arm's [`Ledger`] looks into the world itself, for it is asked a million times a run; everybody else is an
 //! [`Observer`](events::Observer) of events: recordings, captures, and whatever a user writes. A [`Tee`](events::Tee) serves several.
 
+#[cfg(feature = "files")]
 pub mod capture;
 mod cured;
 mod evaluation;
@@ -17,6 +18,7 @@ mod matching;
 mod path_cells;
 mod presence;
 mod recorded;
+#[cfg(feature = "files")]
 pub mod recording;
 
 pub(crate) use cured::Credit;

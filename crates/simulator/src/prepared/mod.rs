@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use covey_protocol::Tile;
 use covey_radio::{Blockage, Channel, ChannelParameters, LinkKind};
+use covey_world::network::Building;
 use covey_world::paths::{
     ConflictTable, LaneMatchParameters, LaneMatcher, Predictor, RiskPrior, RiskPriorParameters,
 };
@@ -147,7 +148,21 @@ impl Prepared {
         Ok(prepared)
     }
 
-    /// Prepares a scenario on a map, of which `other` may have something already.
+    /// Prepares a scenario on the roads of this one, among other buildings: what does not depend on them is shared.
+    ///
+    /// # Errors
+    /// As [`Self::with_map`].
+    pub fn among(
+        &self,
+        scenario: &Scenario,
+        buildings: Vec<Building>,
+    ) -> Result<Self, ScenarioError> {
+        let network = self.map.network.clone();
+        let map = Arc::new(Map { network, buildings });
+        Self::on(scenario, &map, Some(self))
+    }
+
+    /// Prepares a scenario on a map, of which `other` may have something already; both have the same roads.
     fn on(
         scenario: &Scenario,
         map: &Arc<Map>,
@@ -167,7 +182,9 @@ impl Prepared {
         let channel = Channel::new(scenario.channel.clone())
             .map_err(|error| value(format!("channel.{error}")))?;
         let options = scenario.sensing.options(channel.parameters());
-        let sight = match other.filter(|other| *other.sight.options() == options) {
+        let same_sight =
+            |other: &&Self| Arc::ptr_eq(&other.map, map) && *other.sight.options() == options;
+        let sight = match other.filter(same_sight) {
             Some(other) => Arc::clone(&other.sight),
             None => Arc::new(Sight::new(&map.buildings, options)),
         };

@@ -9,7 +9,7 @@
 //! # Calls
 //! In the order of time: [`Writer::step`] for each 50 ms step; after the step at which a cycle is evaluated,
 //! [`Writer::relevance`] once and [`Writer::arm_cycle`] for each arm; at the end [`Writer::finish`]. Nothing is seen under the
-//! file's name before that.
+//! file's name before that; a [`Growth`] lets a reader follow it chunk by chunk.
 //!
 //! # Layout
 //! All numbers little endian; `v` is an unsigned LEB128 number, `z` a zigzag-coded signed one.
@@ -36,6 +36,7 @@ mod cycles;
 mod decisions;
 mod demands;
 mod file;
+mod growth;
 mod manifest;
 mod motion;
 mod reader;
@@ -57,6 +58,7 @@ pub use covey_protocol::demand::select::{Pick, Selection};
 pub use covey_protocol::demand::snapshot::DemandSnapshot;
 pub use covey_protocol::snapshot::Snapshot;
 pub use file::{Kind, MAX_BLOCK};
+pub use growth::Growth;
 pub use manifest::{ArmHeader, Curve, Grid, Header, Manifest, TileCurve, VehicleHeader};
 pub use reader::{Reader, check_block, files_in};
 pub use recorder::Recorder;

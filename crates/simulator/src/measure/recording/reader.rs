@@ -1,11 +1,13 @@
 //! Reading a recording.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use super::bytes::Fault;
 use super::file::{self, ENTRY, Entry, HEADER, Kind, MAX_BLOCKS, TRAILER};
+use super::growth::{Grown, Growth};
 use super::manifest::{Curve, Manifest, SCHEMA, TileCurve};
 use super::values::Decoder;
 use super::{
@@ -27,6 +29,15 @@ pub struct Reader {
     /// Sorted by key.
     index: Vec<Entry>,
     manifest: Manifest,
+    /// Where it is still being written.
+    growing: Option<Growing>,
+}
+
+/// What is followed, and what of it is not in the file yet.
+struct Growing {
+    growth: Growth,
+    edition: u64,
+    ends: BTreeMap<(u16, Kind), Vec<u8>>,
 }
 
 impl std::fmt::Debug for Reader {
@@ -234,9 +245,53 @@ impl Reader {
             bytes: opening.bytes,
             index,
             manifest: Manifest::default(),
+            growing: None,
         };
         reader.manifest = reader.read_manifest()?;
         Ok(reader)
+    }
+
+    /// Opens a recording that is still being written; none before there is anything to read in it. [`Self::follow`] looks for more.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn growing(growth: &Growth) -> Result<Option<Self>, RecordingError> {
+        let Some(grown) = growth.newer(0) else {
+            return Ok(None);
+        };
+        // Once it is finished the file has another name: then it is opened by that.
+        let file = File::open(&grown.file).map_err(|source| RecordingError::Read {
+            file: grown.file.clone(),
+            source,
+        })?;
+        let mut reader = Self {
+            path: grown.file.clone(),
+            bytes: Box::new(file),
+            index: Vec::new(),
+            manifest: Manifest::default(),
+            growing: None,
+        };
+        reader.take(growth, grown);
+        Ok(Some(reader))
+    }
+
+    /// Takes over what was written since, where the recording is still being written.
+    pub fn follow(&mut self) {
+        let Some(growing) = &self.growing else { return };
+        if let Some(grown) = growing.growth.newer(growing.edition) {
+            let growth = growing.growth.clone();
+            self.take(&growth, grown);
+        }
+    }
+
+    fn take(&mut self, growth: &Growth, grown: Grown) {
+        self.index = grown.index;
+        self.manifest = grown.manifest;
+        self.growing = Some(Growing {
+            growth: growth.clone(),
+            edition: grown.edition,
+            ends: grown.ends,
+        });
     }
 
     /// The file.
@@ -278,7 +333,8 @@ impl Reader {
             .index
             .binary_search_by_key(&(kind, arm, chunk), Entry::key)
         else {
-            return Ok(None);
+            let growing = self.growing.as_ref().filter(|_| chunk == 0);
+            return Ok(growing.and_then(|growing| growing.ends.get(&(arm, kind)).cloned()));
         };
         let entry = self.index[at];
         let mut packed = Vec::new();

@@ -5,8 +5,8 @@ use std::path::Path;
 use covey_protocol::admission::Role as Standing;
 
 use super::{
-    ArmCycle, ArmHeader, DemandDecision, Grid, Header, HostDecision, MessageKind, RecordingError,
-    Role, Summary, Writer,
+    ArmCycle, ArmHeader, DemandDecision, Grid, Growth, Header, HostDecision, MessageKind,
+    RecordingError, Role, Summary, Writer,
 };
 use crate::measure::events::{CycleView, HostView, Miss, Observer, Shown, StepView};
 use crate::outcome::CycleRow;
@@ -95,6 +95,13 @@ impl Recorder {
     #[must_use]
     pub fn of_revision(mut self, revision: &str) -> Self {
         self.writer.of_revision(revision);
+        self
+    }
+
+    /// Lets others read while it is written.
+    #[must_use]
+    pub fn watched_by(mut self, growth: &Growth) -> Self {
+        self.writer.watched_by(growth);
         self
     }
 

@@ -9,6 +9,7 @@ use covey_world::{Map, VehicleId, VehicleState};
 
 use super::bytes::Fault;
 use super::file::{self, Entry, KINDS, Kind, MAX_BLOCK, MAX_BLOCKS};
+use super::growth::{Grown, Growth};
 use super::manifest::{self, Curve, Header, Manifest, TileCurve, VehicleHeader};
 use super::values::Encoder;
 use super::{
@@ -53,6 +54,8 @@ pub struct Writer {
     motion: Vec<StepRecord>,
     relevance: Vec<CycleRelevance>,
     arms: Vec<Pending>,
+    /// Who reads at the same time.
+    growth: Option<Growth>,
 }
 
 /// What an arm did in the chunk being filled.
@@ -121,6 +124,7 @@ impl Writer {
             motion: Vec::new(),
             relevance: Vec::new(),
             arms: (0..arms).map(|_| Pending::default()).collect(),
+            growth: None,
         };
         writer.raw(file::MAGIC)?;
         writer.raw(&file::VERSION.to_le_bytes())?;
@@ -136,6 +140,11 @@ impl Writer {
     /// Notes the revision of the program that records.
     pub(super) fn of_revision(&mut self, revision: &str) {
         self.header.revision = revision.to_string();
+    }
+
+    /// Tells `growth` of every chunk that is written from now on.
+    pub fn watched_by(&mut self, growth: &Growth) {
+        self.growth = Some(growth.clone());
     }
 
     /// Records where everyone is at step number `step` (time over step length). `equipped` is asked once a vehicle.
@@ -159,6 +168,7 @@ impl Writer {
         if chunk != self.chunk {
             self.flush()?;
             self.chunk = chunk;
+            self.tell()?;
         }
         self.last_step = step;
         self.steps += 1;
@@ -303,30 +313,10 @@ impl Writer {
     /// The file cannot be written.
     pub fn finish(mut self) -> Result<Summary, RecordingError> {
         self.flush()?;
-        for arm in 0..self.arms.len() {
-            let tiles = std::mem::take(&mut self.arms[arm].tiles).into_iter();
-            let tiles: Vec<TileCurve> = tiles
-                .map(|(tile, mut curve)| {
-                    curve.resize(self.cycles as usize);
-                    TileCurve { tile, curve }
-                })
-                .collect();
-            let json = serde_json::to_vec(&tiles).map_err(|error| misuse(error.to_string()))?;
-            self.block(Kind::Tiles, arm as u16, 0, &json)?;
-            let json =
-                serde_json::to_vec(&self.curves[arm]).map_err(|error| misuse(error.to_string()))?;
-            self.block(Kind::Curve, arm as u16, 0, &json)?;
+        for ((arm, kind), json) in self.ends()? {
+            self.block(kind, arm, 0, &json)?;
         }
-        let manifest = Manifest {
-            schema: manifest::SCHEMA.to_string(),
-            header: self.header.clone(),
-            chunk_cycles: CHUNK_CYCLES,
-            first_step: self.first_step.unwrap_or(0),
-            steps: self.steps,
-            first_cycle: self.first_cycle.unwrap_or(0),
-            cycles: self.cycles,
-            vehicles: std::mem::take(&mut self.vehicles).into_values().collect(),
-        };
+        let manifest = self.manifest();
         let json = serde_json::to_vec(&manifest).map_err(|error| misuse(error.to_string()))?;
         self.block(Kind::Manifest, 0, 0, &json)?;
         let mut index = Vec::with_capacity(self.index.len() * file::ENTRY);
@@ -346,6 +336,14 @@ impl Writer {
                 .and_then(|()| fs::rename(&self.temporary, &self.path))
                 .map_err(|source| self.failed(source))?;
         }
+        if let Some(growth) = &self.growth {
+            growth.tell(Grown {
+                file: self.path.clone(),
+                index: std::mem::take(&mut self.index),
+                manifest,
+                ..Grown::default()
+            });
+        }
         Ok(Summary {
             file: self.path.clone(),
             bytes: self.written,
@@ -353,6 +351,62 @@ impl Writer {
             steps: self.steps,
             cycles: self.cycles,
         })
+    }
+
+    /// What the recording says about itself, as far as it has come.
+    fn manifest(&self) -> Manifest {
+        Manifest {
+            schema: manifest::SCHEMA.to_string(),
+            header: self.header.clone(),
+            chunk_cycles: CHUNK_CYCLES,
+            first_step: self.first_step.unwrap_or(0),
+            steps: self.steps,
+            first_cycle: self.first_cycle.unwrap_or(0),
+            cycles: self.cycles,
+            vehicles: self.vehicles.values().cloned().collect(),
+        }
+    }
+
+    /// The blocks that stand at the end: arms and their tiles over time.
+    fn ends(&self) -> Result<BTreeMap<(u16, Kind), Vec<u8>>, RecordingError> {
+        let failed = |error: serde_json::Error| misuse(error.to_string());
+        let mut ends = BTreeMap::new();
+        for (number, (arm, curve)) in (0u16..).zip(self.arms.iter().zip(&self.curves)) {
+            let tiles = arm.tiles.iter();
+            let tiles: Vec<TileCurve> = tiles
+                .map(|(&tile, curve)| {
+                    let mut curve = curve.clone();
+                    curve.resize(self.cycles as usize);
+                    TileCurve { tile, curve }
+                })
+                .collect();
+            let json = serde_json::to_vec(&tiles).map_err(failed)?;
+            ends.insert((number, Kind::Tiles), json);
+            let json = serde_json::to_vec(curve).map_err(failed)?;
+            ends.insert((number, Kind::Curve), json);
+        }
+        Ok(ends)
+    }
+
+    /// Tells whoever reads at the same time what there is now.
+    fn tell(&mut self) -> Result<(), RecordingError> {
+        let Some(growth) = self.growth.clone() else {
+            return Ok(());
+        };
+        if let Some(out) = &mut self.out {
+            out.flush().map_err(|source| RecordingError::Write {
+                file: self.path.clone(),
+                source,
+            })?;
+        }
+        growth.tell(Grown {
+            file: self.temporary.clone(),
+            index: self.index.clone(),
+            ends: self.ends()?,
+            manifest: self.manifest(),
+            ..Grown::default()
+        });
+        Ok(())
     }
 
     fn cycle_of(&self, step: u32) -> u32 {
