@@ -35,6 +35,7 @@ try {
   const held = await state();
   await page.waitForTimeout(1200);
   assert.deepEqual(await state(), held, "while it is paused nothing is computed");
+  assert.equal(await page.inputValue("#live-speed"), "2", "the pace that the run began with");
   await page.screenshot({ path: join(pictures, "paused.png") });
 
   // A page of another site cannot say how fast it goes.

@@ -2,7 +2,7 @@
 // usage: node playground.mjs NPM_FOLDER URL FOLDER_FOR_PICTURES
 // Prints one line of JSON with what was measured; any failed expectation ends it with an error.
 import assert from "node:assert/strict";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 
@@ -51,6 +51,22 @@ async function drag(page, from, to) {
   await page.mouse.move(...(await spot(page, ...to)));
   await page.mouse.up();
   await settle(page);
+}
+
+/** Processor time of the workers of browsers on this machine, in ms. */
+function workerCpuMs() {
+  let sum = 0;
+  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+    try {
+      for (const thread of readdirSync(`/proc/${pid}/task`)) {
+        const of = (file) => readFileSync(`/proc/${pid}/task/${thread}/${file}`, "utf8");
+        if (of("comm").startsWith("DedicatedWorker")) sum += Number(of("schedstat").split(" ")[0]) / 1e6;
+      }
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  return sum;
 }
 
 async function slide(page, id, value) {
@@ -155,6 +171,7 @@ try {
   await page.evaluate(() => {
     const scene = structuredClone(window.playground.scene);
     scene.arms = ["proposed@0.2", "demand@0.2"];
+    scene.capacity_bytes_per_s = 242_000;
     scene.vehicles = Array.from({ length: 30 }, (_, i) => {
       const far = 12 + 9 * Math.floor(i / 4);
       const [x, y] = [[-far, 1.5], [far, -1.5], [-1.5, -far], [1.5, far]][i % 4];
@@ -163,17 +180,24 @@ try {
     window.playground.open(scene, "");
   });
   await settle(page);
-  await page.evaluate(async () => {
-    window.playground.times.length = 0;
-    for (let i = 0; i < 60; i++) {
-      window.playground.scene.vehicles[0].x = -12 - 0.2 * i;
-      window.playground.change();
-      do await new Promise((done) => requestAnimationFrame(done));
-      while (!window.playground.settled());
-    }
-  });
+  await page.evaluate(() => (window.playground.times.length = 0));
+  // Processor time of the worker: wall time would count what other processes do. The best of six looks at ten answers.
+  measured.thirty = { cpu_ms: Infinity };
+  for (let look = 0; look < 6; look++) {
+    const from = workerCpuMs();
+    await page.evaluate(async (look) => {
+      for (let i = 0; i < 10; i++) {
+        window.playground.scene.vehicles[0].x = -12 - 0.2 * (10 * look + i);
+        window.playground.change();
+        do await new Promise((done) => requestAnimationFrame(done));
+        while (!window.playground.settled());
+      }
+    }, look);
+    measured.thirty.cpu_ms = Math.min(measured.thirty.cpu_ms, (workerCpuMs() - from) / 10);
+  }
   const times = await page.evaluate(() => window.playground.times.slice().sort((a, b) => a - b));
-  measured.thirty = { answers: times.length, least_ms: times[0], median_ms: times[Math.floor(times.length / 2)] };
+  Object.assign(measured.thirty, { answers: times.length, least_wall_ms: times[0], median_wall_ms: times[Math.floor(times.length / 2)] });
+  assert.ok(times.length >= 60 && measured.thirty.cpu_ms > 1, JSON.stringify(measured.thirty));
   await picture(page, "thirty");
   await page.close();
 

@@ -7,7 +7,7 @@ const short = (x: number): number => Math.round(x * 10) / 10;
 export function toLink(scene: Scene): string {
   const v = scene.vehicles.map((v) => [v.id, short(v.x), short(v.y), v.speed, (v.radio ? 1 : 0) + (v.heavy ? 2 : 0) + (v.dies ? 4 : 0)]);
   const b = scene.buildings.map((b) => [short(b.x), short(b.y), short(b.w), short(b.h)]);
-  return `#${encodeURIComponent(JSON.stringify([v, b, scene.arms, scene.target, scene.capacity_bytes_per_s, scene.price_step, scene.seconds ?? 2, scene.dead_s ?? 1])).replaceAll("%2C", ",").replaceAll("%5B", "[").replaceAll("%5D", "]")}`;
+  return `#${encodeURIComponent(JSON.stringify([v, b, scene.arms, scene.target, scene.capacity_bytes_per_s, scene.price_step, scene.seconds ?? 0, scene.dead_s ?? 1])).replaceAll("%2C", ",").replaceAll("%5B", "[").replaceAll("%5D", "]")}`;
 }
 
 /** The scene of an address; none where it has no such part, or one that is none. What its numbers may be, the simulator says. */
@@ -31,7 +31,7 @@ export function fromLink(hash: string): Scene | null {
       target: Number(target),
       capacity_bytes_per_s: Number(capacity),
       price_step: Number(step ?? 0.5),
-      seconds: Number(seconds ?? 2),
+      ...(Number(seconds) > 0 ? { seconds: Number(seconds) } : {}),
       dead_s: Number(dead ?? 1),
     };
   } catch {

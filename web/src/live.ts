@@ -49,7 +49,9 @@ export function watch(shown: () => number, grown: () => Promise<void>, newest: (
     paused = state.paused;
     button.textContent = paused ? "Let the run go on" : "Pause the run";
     button.setAttribute("aria-pressed", String(paused));
-    speed.value = state.speed === null ? "full" : String(state.speed);
+    const pace = state.speed === null ? "full" : String(state.speed);
+    if (![...speed.options].some((option) => option.value === pace)) speed.add(new Option(`${pace}×`, pace));
+    if (document.activeElement !== speed) speed.value = pace;
     byId("live-state").textContent = state.done ? "The run has ended." : `The run is ${paused ? "paused" : "computing"}: ${state.time_s.toFixed(1)} s of its time.`;
   };
   const ask = (command: string): void => void tell(command).then(show, (error: unknown) => fail(String(error)));

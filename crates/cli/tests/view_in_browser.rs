@@ -101,7 +101,7 @@ fn in_browser(script: &str, url: &str, pictures: &Path) -> serde_json::Value {
 /// From the address of the playground to its first picture with an answer, in ms: on a machine where others work too.
 const PLAYGROUND_MS: f64 = 3000.0;
 
-/// An answer for 30 vehicles under two policies, in ms: the best of 60, since other processes take their share of the rest.
+/// Processor time of an answer for 30 vehicles under two policies, in ms: thirty of them a second.
 const ANSWER_MS: f64 = 1000.0 / 30.0;
 
 #[test]
@@ -112,7 +112,7 @@ fn a_scene_is_drawn_and_a_miss_is_cured() {
     let measured = in_browser("playground.mjs", &playground.url, &pictures);
     let shown = measured["shown_ms"].as_f64().unwrap();
     assert!(shown <= PLAYGROUND_MS, "to the first picture: {measured}");
-    let answer = measured["thirty"]["least_ms"].as_f64().unwrap();
+    let answer = measured["thirty"]["cpu_ms"].as_f64().unwrap();
     assert!(answer <= ANSWER_MS, "an answer for 30 vehicles: {measured}");
 }
 
