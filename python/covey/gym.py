@@ -65,6 +65,8 @@ class HostEnv(gymnasium.Env[Observation, npt.NDArray[np.float32]]):
     allowance: the share of capacity that a host may spend.
     tile: column and row of the tile; the one with the most road where it is not said.
     slots: how many agents are shown, nearest first.
+    prefetch: the next episode is on its way to its first decision, on a thread of its own, while this one runs. `reset()` without a seed takes
+        it, and so does `reset(seed=n)` after `reset(..., options={"next_seed": n})`; any other seed begins anew.
     """
 
     metadata: dict[str, Any] = {"render_modes": []}
@@ -79,6 +81,7 @@ class HostEnv(gymnasium.Env[Observation, npt.NDArray[np.float32]]):
         slots: int = 48,
         episode_s: float = 80.0,
         load_price: float = 0.1,
+        prefetch: bool = True,
     ) -> None:
         with tempfile.TemporaryDirectory(prefix="covey-") as folder:
             self._native = _native.NativeEnv(
@@ -91,6 +94,8 @@ class HostEnv(gymnasium.Env[Observation, npt.NDArray[np.float32]]):
                 episode_s=float(episode_s),
             )
         self.load_price = load_price
+        self.prefetch = prefetch
+        self._next: int | None = None
         self.observation_space, self.action_space = _spaces(slots)
 
     @property
@@ -101,8 +106,14 @@ class HostEnv(gymnasium.Env[Observation, npt.NDArray[np.float32]]):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
         """Begins an episode."""
         super().reset(seed=seed)
-        world = int(seed) if seed is not None else _seed(int(self.np_random.integers(2**31)))
+        if seed is not None or self._next is None:
+            self._next = _seed(int(self.np_random.integers(2**31)))
+        world = self._next if seed is None else int(seed)
         shown = self._native.reset(world)
+        if seed is None:
+            self._next = _seed(int(self.np_random.integers(2**31)))
+        if self.prefetch:
+            self._native.prepare(int((options or {}).get("next_seed", self._next)))
         return _observation(shown), _info(shown, world)
 
     def step(self, action: npt.NDArray[np.float32]) -> tuple[Observation, float, bool, bool, dict[str, Any]]:

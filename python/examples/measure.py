@@ -65,14 +65,26 @@ def main() -> None:
         *_, truncated, _ = env.step(action)
         steps += 1
     print(f"80 s of the corridor, {steps} decisions: {time.process_time() - begin:.1f} CPU s")
-    for number in range(17):
-        env.reset(seed=1 + number)
-    begin, before = time.process_time(), resident()
-    for number in range(100):
-        env.reset(seed=1 + number % 17)
+    resets(env, 10)
+    resets(HostEnv("scenarios/toy/blind-junction/scenario.toml"), 100)
+
+
+def resets(env: HostEnv, count: int) -> None:
+    """The second time that a seed is met its traffic is there already."""
+    action = np.ones(env.action_space.shape or (), dtype=np.float32)
+    for number in range(count):
+        env.reset(seed=1 + number % 10, options={"next_seed": 2 + number % 10})
+    before, begin = resident(), time.process_time()
+    for number in range(count):
+        env.reset(seed=1 + number % 10, options={"next_seed": 2 + number % 10})
         env.step(action)
-    took, more = (time.process_time() - begin) / 100, resident() - before
-    print(f"100 resets with a step each: {1e3 * took:.0f} CPU ms each, {more / 1e6:+.1f} MB")
+    took, more = (time.process_time() - begin) / count, resident() - before
+    time.sleep(3.0)
+    begin = time.perf_counter()
+    env.reset(seed=2 + (count - 1) % 10)
+    waited = time.perf_counter() - begin
+    print(f"{count} resets with a step each: {1e3 * took:.0f} CPU ms each, {more / 1e6:+.1f} MB; a prepared one {1e3 * waited:.1f} ms")
+    env.close()
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 //! The simulator runs on a thread of its own and is asked for nothing but what `covey run` asks; the policy of one tile's hosts hands
 //! its view over and waits for an answer. Whoever drops an episode ends its thread.
 
+use std::cell::RefCell;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -25,7 +26,6 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors;
-use crate::policy::lasting;
 use crate::running::settings;
 
 /// What the tile's cycles came to since the last decision.
@@ -82,6 +82,11 @@ impl Link {
         self.asks.send(FromRun::Asked(Box::new(asked))).ok()?;
         lock(&self.answers).recv().ok()
     }
+}
+
+thread_local! {
+    /// What hosts of the run on this thread are linked to: several episodes of one environment may be under way.
+    static LINK: RefCell<Option<Link>> = const { RefCell::new(None) };
 }
 
 /// Hosts of one tile ask; all others decide as the letter's do.
@@ -179,9 +184,9 @@ pub(crate) struct Env {
     slots: usize,
     tile: Tile,
     options: RunOptions,
-    /// What hosts that take office are linked to.
-    link: Arc<Mutex<Option<Link>>>,
     episode: Mutex<Option<Episode>>,
+    /// The next one, which waits at its first decision or is on its way there.
+    ready: Mutex<Option<(u64, Episode)>>,
     /// Traffic of the last seeds, which takes longer to make than to copy.
     traffic: Mutex<Vec<(u64, Builtin)>>,
 }
@@ -219,10 +224,9 @@ impl Env {
             traffic: self.traffic(seed)?,
             stop: Arc::clone(&stop),
         };
-        let place = Arc::clone(&self.link);
         let (prepared, arm, options) = (Arc::clone(&self.prepared), self.arm, self.options);
-        *lock(&place) = Some(link.clone());
         let work = move || {
+            LINK.set(Some(link.clone()));
             let mut counter = Counter(link.clone());
             let outcome = simulate(
                 &prepared,
@@ -383,13 +387,9 @@ impl Env {
                 .tile_with_most_road()
                 .ok_or_else(|| errors::input("tile: the map has no road"))?,
         };
-        let link: Arc<Mutex<Option<Link>>> = Arc::default();
-        let place = Arc::clone(&link);
-        let strategy = Strategy::own(
-            lasting("environment"),
-            "hosts ask an environment's agent",
-            move |_| Box::new(Steered(lock(&place).clone())),
-        );
+        let strategy = Strategy::own("environment", "hosts ask an environment's agent", |_| {
+            Box::new(Steered(LINK.with_borrow(Clone::clone)))
+        });
         let arms = Arms::builtin().with(strategy).map_err(errors::input)?;
         let arm = arms
             .parse(&format!("environment@{allowance}"))
@@ -400,8 +400,8 @@ impl Env {
             slots,
             tile,
             options,
-            link,
             episode: Mutex::new(None),
+            ready: Mutex::new(None),
             traffic: Mutex::new(Vec::new()),
         })
     }
@@ -430,7 +430,11 @@ impl Env {
             let mut place = lock(&self.episode);
             // The last one ends first.
             *place = None;
-            let mut episode = self.begin(seed)?;
+            let ready = lock(&self.ready).take().filter(|(there, _)| *there == seed);
+            let mut episode = match ready {
+                Some((_, episode)) => episode,
+                None => self.begin(seed)?,
+            };
             let first = self.next(&mut episode)?;
             if first.truncated {
                 return Err(format!(
@@ -483,8 +487,24 @@ impl Env {
         shown(py, next.map_err(failed)?, self.slots)
     }
 
-    /// Ends the episode.
+    /// Begins an episode that `reset` with this seed will take: it goes on to its first decision meanwhile.
+    fn prepare(&self, py: Python<'_>, seed: u64) -> PyResult<()> {
+        let begun = py.detach(|| {
+            let mut ready = lock(&self.ready);
+            if ready.as_ref().is_none_or(|(there, _)| *there != seed) {
+                *ready = None;
+                *ready = Some((seed, self.begin(seed)?));
+            }
+            Ok(())
+        });
+        begun.map_err(failed)
+    }
+
+    /// Ends the episode, and the one that waits.
     fn close(&self, py: Python<'_>) {
-        py.detach(|| *lock(&self.episode) = None);
+        py.detach(|| {
+            *lock(&self.episode) = None;
+            *lock(&self.ready) = None;
+        });
     }
 }

@@ -99,6 +99,16 @@ def test_resets_are_quick_and_leave_nothing(junction: Path) -> None:
         return (time.perf_counter() - begin) / count
 
     some(30)
+    env.step(action)
+    time.sleep(1.0)
+    begin = time.perf_counter()
+    _, info = env.reset()
+    assert time.perf_counter() - begin < 0.2 and info["seed"] not in range(100, 1000)
+    env.reset(seed=4, options={"next_seed": 5})
+    time.sleep(1.0)
+    begin = time.perf_counter()
+    env.reset(seed=5)
+    assert time.perf_counter() - begin < 0.2
     gc.collect()
     before = _resident()
     took = some(100)

@@ -2,7 +2,7 @@
 
     python python/training/train.py --out python/training/baseline.onnx
 
-Trains on seeds 1 to 17 only. Every agent of a host's view is scored by the same network from its own numbers and the host's; those above 0
+Trains at the blind junction on seeds 1 to 17 only. Every agent of a host's view is scored by the same network from its own numbers and the host's; those above 0
 are wanted, the highest first. The first guess imitates nobody: all weights are drawn around 0.
 """
 
@@ -14,7 +14,6 @@ from pathlib import Path
 
 import numpy as np
 
-import covey
 from covey.gym import AGENT_FEATURES, HOST_FEATURES, HostVectorEnv
 
 INPUTS = len(AGENT_FEATURES) + len(HOST_FEATURES)
@@ -55,7 +54,9 @@ def fitness(candidates, env, seeds, steps):
 def train(*, scenario=None, allowance=0.4, generations=8, population=12, elite=3, seeds=2, episode_s=6.0, load_price=0.5, seed=7, say=print):
     """The cross-entropy method. Gives the weights and the mean reward of every generation."""
     random = np.random.default_rng(seed)
-    env = HostVectorEnv(population, scenario=scenario, allowance=allowance, episode_s=episode_s + 2.0, load_price=load_price)
+    env = HostVectorEnv(
+        population, scenario=scenario, allowance=allowance, episode_s=episode_s + 2.0, load_price=load_price, prefetch=False
+    )
     steps = int(episode_s / 0.2)
     mean, spread = np.zeros(SIZE), np.full(SIZE, 0.5)
     history = []
@@ -97,12 +98,25 @@ def export(weights, path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=Path("baseline.onnx"))
-    parser.add_argument("--generations", type=int, default=8)
-    parser.add_argument("--population", type=int, default=12)
-    parser.add_argument("--scenario", default=None)
+    parser.add_argument("--generations", type=int, default=20)
+    parser.add_argument("--population", type=int, default=24)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--episode", type=float, default=20.0)
+    parser.add_argument("--allowance", type=float, default=0.1)
+    parser.add_argument("--load-price", type=float, default=0.5)
+    parser.add_argument("--scenario", default="scenarios/toy/blind-junction/scenario.toml")
     arguments = parser.parse_args()
     begin = time.process_time()
-    weights, history = train(scenario=arguments.scenario, generations=arguments.generations, population=arguments.population)
+    weights, history = train(
+        scenario=arguments.scenario,
+        allowance=arguments.allowance,
+        generations=arguments.generations,
+        population=arguments.population,
+        elite=max(2, arguments.population // 4),
+        seeds=arguments.seeds,
+        episode_s=arguments.episode,
+        load_price=arguments.load_price,
+    )
     export(weights, arguments.out)
     print(f"{arguments.out}: {SIZE} weights, {time.process_time() - begin:.0f} CPU s, best rewards {[round(h, 4) for h in history]}")
 

@@ -42,7 +42,7 @@ pub(crate) fn build(root: &Path, more: &[String], report: &mut Report) {
         }
     }
     report.note(format!("installing {MATURIN} and numpy"));
-    let mut install = vec![
+    let mut wanted = vec![
         "-m",
         "pip",
         "install",
@@ -50,38 +50,55 @@ pub(crate) fn build(root: &Path, more: &[String], report: &mut Report) {
         MATURIN,
         "numpy",
     ];
-    install.extend(more.iter().map(String::as_str));
-    if !report.call(Call::new(root, &there, &install)) {
+    wanted.extend(more.iter().map(String::as_str));
+    if !report.call(Call::new(root, &there, &wanted)) {
         return;
     }
     report.note("building covey (some minutes the first time)".to_owned());
-    if develop(root, OWN, &["--release"], report) {
+    if install(root, OWN, "release", &["--release"], report) {
         report.note(format!(
             "done. Try:\n  {python} -c \"import covey; print(covey.run(arms=['cam-only', 'proposed@0.4'], warmup_s=5, measure_s=5))\""
         ));
     }
 }
 
-/// Builds the package into an environment.
-fn develop(root: &Path, venv: &str, options: &[&str], report: &mut Report) -> bool {
+/// Builds a wheel in a folder of its own below the target folder, and installs it into an environment.
+fn install(root: &Path, venv: &str, name: &str, options: &[&str], report: &mut Report) -> bool {
+    let wheels = match metadata::target_folder(root) {
+        Ok(target) => Path::new(&target).join("wheels").join(name),
+        Err(error) => {
+            report.fail(&error);
+            return false;
+        }
+    };
+    // Where there is none, there is nothing to remove.
+    let _ = std::fs::remove_dir_all(&wheels);
+    let wheels: &str = &wheels.to_string_lossy();
     let folder = root.join(venv);
-    let maturin = folder.join("bin/maturin").to_string_lossy().into_owned();
-    let mut arguments = vec![
-        "develop",
-        "--locked",
-        "--manifest-path",
-        "python/Cargo.toml",
-    ];
-    arguments.extend(options);
-    let call = Call::new(root, &maturin, &arguments)
+    let program = |name: &str| folder.join("bin").join(name).to_string_lossy().into_owned();
+    let mut build = vec!["build", "--locked", "--manifest-path", "python/Cargo.toml"];
+    // For this machine: which others it fits is for those to find out who publish it.
+    build.extend(["--compatibility", "linux", "--out", wheels]);
+    build.extend(options);
+    let call = Call::new(root, &program("maturin"), &build)
         .env("VIRTUAL_ENV", &folder.to_string_lossy())
         .env("CARGO_TERM_COLOR", "never");
-    report.call(call)
+    let pip = [
+        "-m",
+        "pip",
+        "install",
+        "--disable-pip-version-check",
+        "--no-index",
+        "--no-deps",
+    ];
+    let which = ["--force-reinstall", "--find-links", wheels, "covey"];
+    let pip = [&pip[..], &which].concat();
+    report.call(call) && report.call(Call::new(root, &program("python"), &pip))
 }
 
 /// The step of `cargo xtask test`: a package as quick to build as the other tests, and what it must do.
 pub(crate) fn test(root: &Path, report: &mut Report) {
-    if !develop(root, VENV, &[], report) {
+    if !install(root, VENV, "tests", &[], report) {
         return;
     }
     let python = root.join(VENV).join("bin/python");
