@@ -28,7 +28,8 @@ fn the_letter_is_told_after_the_first_seed_and_again_at_the_end() {
     let directory = Directory::new("trial");
     let out = directory.path("out");
     let call = covey(&["reproduce", "--trial", "--jobs", "1", "--out", &out], "");
-    let (early, told) = (call.stderr.clone(), call.done());
+    assert_eq!(call.code, Some(0), "{call:?}");
+    let (early, told) = (&call.stderr, &call.stdout);
     let at = early.find("So far, 1 of 2 seeds").expect("an early table");
     let early = &early[at..];
     for arm in ["cam-only", "proposed@0.8", "oracle"] {
