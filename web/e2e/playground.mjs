@@ -134,6 +134,8 @@ try {
   // The scene is in the link.
   const friend = await open(browser, page.url());
   assert.deepEqual(await missed(friend), [left, right]);
+  // Where other processes take their share, the better of two looks.
+  measured.shown_ms = Math.min(measured.shown_ms, await friend.evaluate(() => window.playground.shownMs));
   await friend.close();
 
   // Every scene of the story runs, and none of them complains.
@@ -193,11 +195,12 @@ try {
         while (!window.playground.settled());
       }
     }, look);
-    measured.thirty.cpu_ms = Math.min(measured.thirty.cpu_ms, (workerCpuMs() - from) / 10);
+    // Each policy has a worker of its own.
+    measured.thirty.cpu_ms = Math.min(measured.thirty.cpu_ms, (workerCpuMs() - from) / 20);
   }
   const times = await page.evaluate(() => window.playground.times.slice().sort((a, b) => a - b));
   Object.assign(measured.thirty, { answers: times.length, least_wall_ms: times[0], median_wall_ms: times[Math.floor(times.length / 2)] });
-  assert.ok(times.length >= 60 && measured.thirty.cpu_ms > 1, JSON.stringify(measured.thirty));
+  assert.ok(times.length >= 120 && measured.thirty.cpu_ms > 1, JSON.stringify(measured.thirty));
   await picture(page, "thirty");
   await page.close();
 

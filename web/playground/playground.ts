@@ -18,6 +18,14 @@ type Tool = "move" | "car" | "truck" | "building" | "remove";
 type Grip = { kind: "vehicle"; id: number; dx: number; dy: number } | { kind: "building"; at: number; dx: number; dy: number } | { kind: "corner"; at: number; x: number; y: number };
 
 interface Side {
+  worker: Worker;
+  /** An answer is under way; the scene has changed since it was asked for. */
+  busy: boolean;
+  wanted: boolean;
+  arm: ArmAnswer | undefined;
+  error: string;
+  /** Milliseconds of the last answer. */
+  ms: number;
   canvas: HTMLCanvasElement;
   caption: HTMLElement;
   list: HTMLElement;
@@ -35,15 +43,13 @@ const SLIDERS = [
 
 class Playground {
   scene: Scene = structuredClone(SCENES[0]!.scene);
-  answer: Answer | null = null;
   /** Milliseconds of the last answers, newest last. */
   readonly times: number[] = [];
   /** Milliseconds from the address to the first picture with an answer in it. */
   shownMs: number | null = null;
-  private readonly worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
   private asked = 0;
-  private busy = false;
-  private wanted = true;
+  /** The simulator has been loaded. */
+  private loaded = false;
   private selected: number | null = null;
   private grip: Grip | null = null;
   private tool: Tool = "move";
@@ -53,10 +59,16 @@ class Playground {
   private toldMisses: { arm: string; pairs: Set<string> }[] = [];
 
   start(): void {
-    this.worker.onmessage = (event: MessageEvent<Reply>) => this.take(event.data);
-    this.worker.onerror = () => fail("This browser cannot run the simulator: it needs WebAssembly and workers.");
     this.fillControls();
     for (let i = 0; i < 2; i++) this.addSide();
+    load().then(
+      (module) => {
+        for (const { worker } of this.sides) worker.postMessage({ module } satisfies Question);
+        this.loaded = true;
+        this.ask();
+      },
+      (error: unknown) => fail(`The simulator could not be loaded: ${error instanceof Error ? error.message : String(error)}`),
+    );
     new ResizeObserver(() => (this.dirty = true)).observe(byId("sides"));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.repaint());
     const linked = fromLink(location.hash);
@@ -76,30 +88,40 @@ class Playground {
     frame();
   }
 
-  private take(reply: Reply): void {
-    this.busy = false;
+  private take(side: Side, reply: Reply): void {
+    side.busy = false;
+    side.ms = reply.ms;
     this.times.push(reply.ms);
-    if (this.times.length > 300) this.times.shift();
+    if (this.times.length > 600) this.times.shift();
     const answer = JSON.parse(reply.answer) as Answer;
-    fail(answer.error);
-    if (!answer.error) this.answer = answer;
-    this.shownMs ??= performance.now();
-    byId("time").textContent = `${this.seconds} seconds under two policies took ${reply.ms.toFixed(0)} ms`;
+    side.error = answer.error;
+    if (!answer.error) side.arm = answer.arms[0];
+    fail(this.sides.map((other) => other.error).find((error) => error !== "") ?? "");
     this.dirty = true;
     this.ask();
+    if (!this.settled()) return;
+    this.shownMs ??= performance.now();
+    byId("time").textContent = `${this.seconds} seconds took ${this.sides.map((other) => other.ms.toFixed(0)).join(" and ")} ms, each policy on a thread of its own`;
     if (document.documentElement.dataset["ready"] !== "true") say("");
-    if (!this.busy) {
-      this.tell();
-      this.tellCured();
-    }
+    this.tell();
+    this.tellCured();
     document.documentElement.dataset["ready"] = "true";
   }
 
   private ask(): void {
-    if (this.busy || !this.wanted) return;
-    this.busy = true;
-    this.wanted = false;
-    this.worker.postMessage({ id: ++this.asked, request: JSON.stringify({ ...this.scene, seconds: this.seconds }) } satisfies Question);
+    if (!this.loaded) return;
+    this.sides.forEach((side, i) => {
+      if (side.busy || !side.wanted) return;
+      side.busy = true;
+      side.wanted = false;
+      const scene = { ...this.scene, arms: [this.scene.arms[i] ?? "cam-only"], seconds: this.seconds };
+      side.worker.postMessage({ id: ++this.asked, request: JSON.stringify(scene) } satisfies Question);
+    });
+  }
+
+  /** What the policies come to, where both are answered. */
+  get answer(): Answer {
+    return { arms: this.sides.flatMap((side) => side.arm ?? []), error: this.sides.map((side) => side.error).join("") };
   }
 
   /** How long passes up to the moment: where there are many, a little less, so that answers keep up with the hand. */
@@ -109,7 +131,7 @@ class Playground {
 
   /** Nothing is under way or waiting. */
   settled(): boolean {
-    return !this.busy && !this.wanted;
+    return this.sides.every((side) => !side.busy && !side.wanted);
   }
 
   // ---- scenes ----
@@ -151,7 +173,7 @@ class Playground {
     for (const [id, , write] of SLIDERS) byId(`${id}-now`).textContent = write(value(id));
     history.replaceState(null, "", toLink(this.scene));
     this.dirty = true;
-    this.wanted = true;
+    for (const side of this.sides) side.wanted = true;
     this.ask();
   }
 
@@ -216,7 +238,11 @@ class Playground {
     const list = element("ul", "", { class: "misses" });
     box.append(caption, canvas, list);
     byId("sides").append(box);
-    this.sides.push({ canvas, caption, list, drawing: new Drawing(canvas) });
+    const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+    const side: Side = { worker, busy: false, wanted: true, arm: undefined, error: "", ms: 0, canvas, caption, list, drawing: new Drawing(canvas) };
+    worker.onmessage = (event: MessageEvent<Reply>) => this.take(side, event.data);
+    worker.onerror = () => fail("This browser cannot run the simulator: it needs WebAssembly and workers.");
+    this.sides.push(side);
     const at = (x: number, y: number): [number, number] => {
       const frame = canvas.getBoundingClientRect();
       const scale = frame.width / (2 * REACH);
@@ -341,16 +367,16 @@ class Playground {
     const box = byId("selected");
     // Whoever drags a slider in it keeps it.
     if (box.contains(document.activeElement) && document.activeElement instanceof HTMLInputElement && box.dataset["of"] === String(this.selected)) {
-      box.querySelector(".known")?.replaceWith(selectedPanel(this.vehicle(this.selected), this.answer?.arms ?? [], () => this.change()).querySelector(".known")!);
+      box.querySelector(".known")?.replaceWith(selectedPanel(this.vehicle(this.selected), this.answer.arms, () => this.change()).querySelector(".known")!);
       return;
     }
     box.dataset["of"] = String(this.selected);
-    box.replaceChildren(selectedPanel(this.vehicle(this.selected), this.answer?.arms ?? [], () => this.change()));
+    box.replaceChildren(selectedPanel(this.vehicle(this.selected), this.answer.arms, () => this.change()));
   }
 
   /** Says what is no longer missed, or missed now, since the last time that it was said. */
   private tellCured(): void {
-    const arms = this.answer?.arms ?? [];
+    const arms = this.answer.arms;
     const now = arms.map((arm) => ({ arm: arm.name.split("@")[0]!, pairs: new Set(arm.missed.map((m) => `${m.vehicle} ${m.object}`)) }));
     const words: string[] = [];
     now.forEach(({ arm, pairs }, i) => {
@@ -368,7 +394,7 @@ class Playground {
     this.sides.forEach((side, i) => {
       // An answer to a scene with other policies is not this one's.
       const name = this.scene.arms[i] ?? "";
-      const arm = this.answer?.arms[i];
+      const { arm } = side;
       const own = arm && arm.name.split("@")[0] === name.split("@")[0] ? arm : undefined;
       side.drawing.draw(this.scene, own, this.selected);
       captionOf(side.caption, name, own);
@@ -381,6 +407,14 @@ class Playground {
       side.canvas.dataset["missed"] = String(own?.missed.length ?? "");
     });
   }
+}
+
+/** Compiled once for both workers, while it arrives where the host says what it is. */
+async function load(): Promise<WebAssembly.Module> {
+  const answer = await fetch(new URL("playground.wasm", document.baseURI));
+  if (!answer.ok) throw new Error(`playground.wasm: ${answer.status}`);
+  if (answer.headers.get("content-type") === "application/wasm") return WebAssembly.compileStreaming(answer);
+  return WebAssembly.compile(await answer.arrayBuffer());
 }
 
 function fail(text: string): void {

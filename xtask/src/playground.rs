@@ -32,7 +32,8 @@ pub(crate) fn run(root: &Path, report: &mut Report) {
         let put = || -> Result<(), String> {
             let failed = |error: std::io::Error| format!("{BUILT}: {error}");
             let record = record(root)?;
-            std::fs::copy(made(root, "wasm"), root.join(BUILT).join(WASM)).map_err(failed)?;
+            let wasm = std::fs::read(made(root, "wasm")).map_err(failed)?;
+            std::fs::write(root.join(BUILT).join(WASM), wasm).map_err(failed)?;
             std::fs::write(root.join(BUILT).join(SOURCE), record).map_err(failed)
         };
         report.complain(put().map(|()| Vec::new()));

@@ -101,7 +101,7 @@ fn in_browser(script: &str, url: &str, pictures: &Path) -> serde_json::Value {
 /// From the address of the playground to its first picture with an answer, in ms: on a machine where others work too.
 const PLAYGROUND_MS: f64 = 3000.0;
 
-/// Processor time of an answer for 30 vehicles under two policies, in ms: thirty of them a second.
+/// Processor time of an answer for 30 vehicles in ms, for each of two policies, which have a thread each: thirty of them a second.
 const ANSWER_MS: f64 = 1000.0 / 30.0;
 
 #[test]
