@@ -4,11 +4,9 @@
 //! are. The final results take its place.
 
 use std::path::Path;
-use std::thread::ScopedJoinHandle;
 use std::time::Instant;
 
 use covey_experiment::files;
-use covey_experiment::pool::PoolState;
 use covey_experiment::store::{Fingerprint, Store, Want};
 use covey_experiment::world::World;
 use covey_simulator::Arms;
@@ -32,43 +30,6 @@ pub(crate) struct Interim<'a> {
     pub(crate) options: &'a WorkOptions,
     pub(crate) arms: &'a Arms,
     pub(crate) start: Instant,
-}
-
-/// Has tables made beside the work, one at a time, and hands them out.
-pub(crate) struct Teller<'scope, F> {
-    make: F,
-    /// Seeds of the last table.
-    told: usize,
-    making: Option<ScopedJoinHandle<'scope, Option<String>>>,
-}
-
-impl<'scope, F> Teller<'scope, F>
-where
-    F: FnMut() -> ScopedJoinHandle<'scope, Option<String>>,
-{
-    /// Tables are made by `make`, on a thread of its own: drawing seeds anew takes longer than a signal may wait.
-    pub(crate) fn new(make: F) -> Self {
-        Self {
-            make,
-            told: 0,
-            making: None,
-        }
-    }
-
-    /// A table that has been made since the last look.
-    pub(crate) fn look(&mut self, state: &PoolState) -> Option<String> {
-        if self.making.is_none() && is_due(state.done, self.told, state.jobs) {
-            self.told = state.done;
-            self.making = Some((self.make)());
-        }
-        let made = self.making.take_if(|making| making.is_finished())?;
-        made.join().ok().flatten()
-    }
-}
-
-/// So many finished seeds are worth a table: 1, 2, 4, 8, …, and not the last, whose results follow anyway.
-fn is_due(done: usize, told: usize, of: usize) -> bool {
-    done < of && done > told && (told == 0 || done >= 2 * told)
 }
 
 impl Interim<'_> {
@@ -119,25 +80,5 @@ impl Interim<'_> {
     pub(crate) fn clear(&self) {
         // What cannot be removed is no reason to fail: it says how many seeds it is of.
         let _ = std::fs::remove_dir_all(self.out.join(FOLDER));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tables_come_early_and_then_less_often() {
-        let mut told = 0;
-        let mut tables = Vec::new();
-        for done in 0..=17 {
-            if is_due(done, told, 17) {
-                told = done;
-                tables.push(done);
-            }
-        }
-        assert_eq!(tables, [1, 2, 4, 8, 16]);
-        assert!(!is_due(1, 0, 1), "the results follow");
-        assert!(is_due(3, 1, 17), "two that end at once are one table");
     }
 }

@@ -22,9 +22,9 @@ use covey_simulator::recording::Growth;
 
 use crate::attendant::{Attendant, PoolState};
 use crate::failure::{Failure, note};
-use crate::interim::{Interim, Teller};
 use crate::progress::Progress;
 use crate::stopping::{Gently, Stopping};
+use crate::teller::Teller;
 
 // Options of every command that runs seeds.
 #[derive(Debug, Clone, Default, Args)]
@@ -195,6 +195,9 @@ pub(crate) fn enter(
     Ok(Entered { lock, ender })
 }
 
+/// Makes a table of what is finished, if anything is.
+pub(crate) type Early<'a> = dyn Fn(&Store, &[Fingerprint]) -> Option<String> + Sync + 'a;
+
 /// Worlds and seeds, and where their results go.
 pub(crate) struct Bench<'a> {
     pub(crate) worlds: &'a [World],
@@ -250,7 +253,7 @@ impl Bench<'_> {
     }
 
     /// The same, telling on the way what is known so far.
-    pub(crate) fn compute_and_tell(&self, early: Option<&Interim<'_>>) -> Result<Ready, Failure> {
+    pub(crate) fn compute_and_tell(&self, early: Option<&Early<'_>>) -> Result<Ready, Failure> {
         let runner = self.runner()?;
         let entered = enter(self.out, self.shard, self.options)?;
         self.compute_within(&runner, entered, early)
@@ -261,7 +264,7 @@ impl Bench<'_> {
         &self,
         runner: &Runner<'_>,
         entered: Entered,
-        early: Option<&Interim<'_>>,
+        early: Option<&Early<'_>>,
     ) -> Result<Ready, Failure> {
         let workers = self.options.workers()?;
         let (store, prints) = self.open()?;
@@ -309,12 +312,8 @@ impl Bench<'_> {
         let mut watcher = self.options.watcher(self.names(&lots));
         let known = (&store, &prints);
         let computed = std::thread::scope(|scope| {
-            let mut teller = early.map(|early| {
-                Teller::new(move || {
-                    // A table that cannot be made now is no reason to stop: the results say what is wrong, if it still is.
-                    scope.spawn(move || early.make(known.0, known.1).ok().flatten())
-                })
-            });
+            let mut teller = early
+                .map(|early| Teller::new(move || scope.spawn(move || early(known.0, known.1))));
             let mut gently = entered.ender.gently();
             work.compute(&lots, |state| {
                 if let Some(teller) = &mut teller

@@ -42,6 +42,7 @@ mod schema;
 mod shown;
 mod stopping;
 mod sweep;
+mod teller;
 mod terminal;
 mod terminal_table;
 mod traffic;

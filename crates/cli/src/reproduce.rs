@@ -7,6 +7,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use covey_experiment::profile::{self, Profile};
 use covey_experiment::runner::find_sumo;
+use covey_experiment::store::{Fingerprint, Store};
 use covey_experiment::world::{Base, TrafficSource, World};
 use covey_experiment::{bundled, seeds};
 use covey_simulator::Arms;
@@ -144,6 +145,8 @@ pub(crate) fn run(arguments: &Arguments, known: &Arms) -> Result<(), Failure> {
         arms: known,
         start,
     };
+    // A table that cannot be made now is no reason to stop: the results say what is wrong, if it still is.
+    let early = |store: &Store, prints: &[Fingerprint]| interim.make(store, prints).ok().flatten();
     let ready = Bench {
         worlds: std::slice::from_ref(&world),
         seeds: &seeds,
@@ -155,7 +158,7 @@ pub(crate) fn run(arguments: &Arguments, known: &Arms) -> Result<(), Failure> {
         outputs: &[],
         shard: None,
     }
-    .compute_and_tell((!arguments.work.quiet).then_some(&interim))?;
+    .compute_and_tell((!arguments.work.quiet).then_some(&early))?;
     Conclusion {
         world: &world,
         seeds: &seeds,

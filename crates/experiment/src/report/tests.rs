@@ -484,7 +484,7 @@ fn figures_are_pdf_files_too() {
 
 #[test]
 fn the_viewer_has_the_colours_of_the_figures() {
-    let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/src/style.css");
+    let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/src/palette.css");
     let page = std::fs::read_to_string(page).unwrap();
     let (light, dark) = page.split_once(":root[data-theme=\"dark\"]").unwrap();
     let css = super::draw::css();
