@@ -264,7 +264,7 @@ impl FrameSource for Approach {
         frame.time_us = i64::from(self.step) * 50_000;
         frame.vehicles.clear();
         for (state, vehicle) in &self.vehicles {
-            let mut state = state.clone();
+            let mut state = *state;
             let back = state.speed * left;
             state.position = Point::new(
                 state.position.x - state.heading.cos() * back,

@@ -10,7 +10,7 @@ use covey_node::secure::envelope::{self, Header, Signer};
 use covey_node::station::{Settings, Station};
 use covey_node::vehicle::lines::{Context, Line};
 use covey_node::vehicle::{gpsd, nmea};
-use covey_protocol::messages::{AgentState, Size};
+use covey_protocol::messages::{AgentState, ObjectState, Size};
 use covey_protocol::{AgentId, Duration, Instant, Position, Profile};
 use covey_simulator::MapReference;
 use covey_world::{GridFrame, Point};
@@ -119,7 +119,7 @@ pub(crate) fn vehicles(bytes: &[u8]) {
         }
         Ok(Line::Sensed(line)) => {
             if let Ok(objects) = context.objects(&line) {
-                assert!(objects.iter().all(|object| object.is_finite()));
+                assert!(objects.iter().all(ObjectState::is_finite));
             }
         }
         _ => {}

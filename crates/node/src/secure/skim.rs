@@ -44,11 +44,15 @@ pub(crate) fn envelope(bytes: &[u8]) -> Skimmed {
 /// Looks at a certificate, and nothing after it.
 pub(crate) fn certificate(bytes: &[u8]) -> Skimmed {
     let mut rest = Rest(bytes);
-    rest.certificate()?;
+    one_certificate(&mut rest)?;
     match rest.0 {
         [] => Ok(()),
         _ => Err(Foreign),
     }
+}
+
+fn one_certificate(rest: &mut Rest<'_>) -> Skimmed {
+    rest.certificate()
 }
 
 impl Rest<'_> {
@@ -127,7 +131,7 @@ impl Rest<'_> {
             self.within(|inner| inner.list(|inner| inner.skip(3)))?;
         }
         if additions & 0x40 != 0 {
-            self.within(|inner| inner.certificate())?;
+            self.within(one_certificate)?;
         }
         Ok(())
     }
@@ -156,7 +160,7 @@ impl Rest<'_> {
             0x81 => self.skip(1)?,
             _ => return Err(Foreign),
         }
-        self.to_be_signed()?;
+        self.signed_part()?;
         match signed {
             0x80 => self.signature(),
             0 => Ok(()),
@@ -164,7 +168,7 @@ impl Rest<'_> {
         }
     }
 
-    fn to_be_signed(&mut self) -> Skimmed {
+    fn signed_part(&mut self) -> Skimmed {
         let present = self.byte()?;
         if present & 0x80 != 0 {
             return Err(Foreign);
