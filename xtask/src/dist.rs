@@ -62,14 +62,14 @@ fn make(root: &Path, try_it: bool, report: &mut Report) -> Result<(), String> {
     let version = version(root)?;
     let name = format!("covey-{version}-x86_64-linux");
     let folder = target.join(&name);
-    report.say("building");
+    report.note("building (some minutes)".to_owned());
     build(root, &target, report)?;
     let binary = target.join(TARGET).join("release/covey");
     // What an earlier call left there is made anew.
     let _ = fs::remove_dir_all(&folder);
     fill(root, &binary, &folder)?;
     let archive = pack(&target, &name)?;
-    report.say(&format!("{}", archive.display()));
+    report.note(archive.display().to_string());
     if try_it {
         try_on_a_bare_system(root, &target, &binary, report)?;
     }
@@ -108,7 +108,12 @@ fn build(root: &Path, target: &Path, report: &mut Report) -> Result<(), String> 
 /// Output of a call, or what it said when it failed.
 fn run_to_its_end(call: Call, report: &mut Report) -> Result<String, String> {
     let shown = call.shown().to_owned();
-    let finished = call.run(|passed, line| report.say(&format!("{} s: {line}", passed.as_secs())));
+    let finished = call.run(|passed, line| {
+        report.tell(&format!(
+            "   still at it after {} s: {line}",
+            passed.as_secs()
+        ));
+    });
     match finished.ok {
         true => Ok(finished.output),
         false => Err(format!("`{shown}` failed\n{}", finished.output)),
@@ -305,7 +310,7 @@ fn try_on_a_bare_system(
     let bare = target.join("bare-debian");
     let path = bare.to_string_lossy().into_owned();
     if !bare.join("bin/sh").exists() {
-        report.say("making a bare Debian root");
+        report.note("making a bare Debian root".to_owned());
         let call = Call::new(
             target,
             "debootstrap",
@@ -324,11 +329,8 @@ fn try_on_a_bare_system(
         let mut all = vec![path.as_str()];
         all.extend(arguments);
         let said = run_to_its_end(Call::new(target, "chroot", &all), report)?;
-        report.say(&format!(
-            "{}: {}",
-            arguments.join(" "),
-            said.lines().next().unwrap_or("")
-        ));
+        let first = said.lines().next().unwrap_or("");
+        report.note(format!("{}: {first}", arguments.join(" ")));
     }
     Ok(())
 }
