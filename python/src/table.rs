@@ -79,33 +79,18 @@ impl Table {
             errors::input(format!("column: found {name}, expected one of {names}"))
         })?;
         let any = column.as_any();
-        if let Some(texts) = any.downcast_ref::<StringArray>() {
-            return Ok(texts
-                .iter()
-                .collect::<Vec<_>>()
-                .into_pyobject(py)?
-                .into_any()
-                .unbind());
-        }
-        if let Some(numbers) = any.downcast_ref::<Int64Array>() {
-            return Ok(numbers
-                .iter()
-                .collect::<Vec<_>>()
-                .into_pyobject(py)?
-                .into_any()
-                .unbind());
-        }
-        if let Some(numbers) = any.downcast_ref::<Float64Array>() {
-            return Ok(numbers
-                .iter()
-                .collect::<Vec<_>>()
-                .into_pyobject(py)?
-                .into_any()
-                .unbind());
-        }
-        let flags = any.downcast_ref::<BooleanArray>();
-        let flags: Vec<Option<bool>> = flags.into_iter().flatten().collect();
-        Ok(flags.into_pyobject(py)?.into_any().unbind())
+        let list = if let Some(texts) = any.downcast_ref::<StringArray>() {
+            texts.iter().collect::<Vec<_>>().into_pyobject(py)?
+        } else if let Some(numbers) = any.downcast_ref::<Int64Array>() {
+            numbers.iter().collect::<Vec<_>>().into_pyobject(py)?
+        } else if let Some(numbers) = any.downcast_ref::<Float64Array>() {
+            numbers.iter().collect::<Vec<_>>().into_pyobject(py)?
+        } else {
+            let flags = any.downcast_ref::<BooleanArray>();
+            let flags: Vec<Option<bool>> = flags.into_iter().flatten().collect();
+            flags.into_pyobject(py)?
+        };
+        Ok(list.into_any().unbind())
     }
 
     /// The schema, by the Arrow PyCapsule interface.

@@ -62,40 +62,31 @@ fn top() -> PathBuf {
 fn marks_are_true_and_a_miss_is_explained() {
     let junction = View::of(&top().join("examples/blind-junction"));
     let pictures = Path::new(env!("CARGO_TARGET_TMPDIR")).join("view-answers");
+    let program = Path::new(env!("CARGO_BIN_EXE_covey"));
+    script("answers.mjs", &junction.url, &[program, &pictures]);
+}
+
+/// Runs a script of `web/e2e` against an address, which ends well, and gives what it printed.
+fn script(name: &str, url: &str, arguments: &[&Path]) -> Vec<u8> {
     let output = Command::new("node")
-        .arg(top().join("web/e2e/answers.mjs"))
+        .arg(top().join("web/e2e").join(name))
         .arg(top().join(".npm"))
-        .arg(&junction.url)
-        .arg(env!("CARGO_BIN_EXE_covey"))
-        .arg(&pictures)
+        .arg(url)
+        .args(arguments)
         .output()
         .expect("node runs; `cargo xtask test setup` says what is missing");
     assert!(
         output.status.success(),
-        "{}\n{}\n(pictures: {})",
+        "{}\n{}\n({name} {arguments:?})",
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr),
-        pictures.display()
     );
+    output.stdout
 }
 
 /// Runs a script of `web/e2e` against an address and gives what it measured.
-fn in_browser(script: &str, url: &str, pictures: &Path) -> serde_json::Value {
-    let output = Command::new("node")
-        .arg(top().join("web/e2e").join(script))
-        .arg(top().join(".npm"))
-        .arg(url)
-        .arg(pictures)
-        .output()
-        .expect("node runs; `cargo xtask test setup` says what is missing");
-    assert!(
-        output.status.success(),
-        "{}\n{}\n(pictures: {})",
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr),
-        pictures.display()
-    );
-    serde_json::from_slice(&output.stdout).unwrap()
+fn in_browser(name: &str, url: &str, pictures: &Path) -> serde_json::Value {
+    serde_json::from_slice(&script(name, url, &[pictures])).unwrap()
 }
 
 /// From the address of the playground to its first picture with an answer, in ms: on a machine where others work too.
@@ -176,23 +167,10 @@ fn a_person_watches_a_run_and_asks_why() {
     let junction = View::of(&top().join("examples/blind-junction"));
     let crowd = View::of(&large);
     let pictures = folder.join("pictures");
-    let output = Command::new("node")
-        .arg(top().join("web/e2e/viewer.mjs"))
-        .arg(top().join(".npm"))
-        .arg(&junction.url)
-        .arg(env!("CARGO_BIN_EXE_covey"))
-        .arg(&pictures)
-        .arg(&crowd.url)
-        .output()
-        .expect("node runs; `cargo xtask test setup` says what is missing");
-    assert!(
-        output.status.success(),
-        "{}\n{}\n(pictures: {})",
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr),
-        pictures.display()
-    );
-    let measured: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let program = Path::new(env!("CARGO_BIN_EXE_covey"));
+    let more = [program, &pictures, Path::new(&crowd.url)];
+    let printed = script("viewer.mjs", &junction.url, &more);
+    let measured: serde_json::Value = serde_json::from_slice(&printed).unwrap();
     assert_eq!(measured["vehicles"], 1209);
     let script = measured["script_cpu_ms_per_frame"].as_f64().unwrap();
     assert!(script <= FRAME_MS, "script time of a frame: {measured}");
