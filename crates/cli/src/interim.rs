@@ -32,6 +32,15 @@ pub(crate) struct Interim<'a> {
     pub(crate) start: Instant,
 }
 
+/// What intervals of so few seeds are worth.
+fn meaning(seeds: usize) -> &'static str {
+    match seeds {
+        1 => ", and an interval of one means nothing",
+        2..6 => ", and intervals of so few mean little",
+        _ => "",
+    }
+}
+
 impl Interim<'_> {
     /// Writes summary and report of the finished seeds and gives the table; none where none is finished.
     pub(crate) fn make(
@@ -68,9 +77,10 @@ impl Interim<'_> {
         }
         .make(self.start)?;
         Ok(Some(format!(
-            "So far, {} of {}; {} grows with them.\n\n{}",
+            "So far, {} of {}{}; {} grows with them.\n\n{}",
             seeds.len(),
             counted(self.seeds.len(), "seed"),
+            meaning(seeds.len()),
             folder.join("report.html").display(),
             outcome_table::arms(&input.summary, error_width())
         )))
