@@ -223,7 +223,10 @@ fn apt(root: &Path, packages: &[&str], report: &mut Report) -> bool {
     let apt = |arguments: &[&str]| {
         Call::new(root, "apt-get", arguments).env("DEBIAN_FRONTEND", "noninteractive")
     };
-    let mut install = vec!["install", "--yes", "--no-install-recommends"];
+    // Somebody else may be installing.
+    const PATIENCE: [&str; 2] = ["-o", "DPkg::Lock::Timeout=300"];
+    let mut install = PATIENCE.to_vec();
+    install.extend(["install", "--yes", "--no-install-recommends"]);
     install.extend(packages);
     // The package lists of a fresh machine are empty or old.
     report.call(apt(&["update"])) && report.call(apt(&install))
