@@ -76,6 +76,7 @@ struct Setting<'a> {
     rate_hz: u32,
     vehicles_per_m: f64,
     cbr: f64,
+    cbr_single: f64,
     distance_m: &'a [f64],
     pdr: &'a [f64],
     half_duplex: f64,
@@ -173,6 +174,7 @@ fn print_json(
             rate_hz: theirs.rate_hz,
             vehicles_per_m: theirs.vehicles_per_m,
             cbr: ours.cbr,
+            cbr_single: ours.cbr_single,
             distance_m: &theirs.distance_m,
             pdr: &ours.pdr,
             half_duplex: ours.half_duplex,
@@ -199,6 +201,7 @@ fn table(published: &[Published], measured: &[Measured], beside: &[Measured]) ->
             "Hz",
             "veh/m",
             "CBR",
+            "single",
             "theirs",
             "half duplex %",
             "theirs",
@@ -233,6 +236,7 @@ fn table(published: &[Published], measured: &[Measured], beside: &[Measured]) ->
             theirs.rate_hz.to_string(),
             theirs.vehicles_per_m.to_string(),
             format!("{:.3}", ours.cbr),
+            format!("{:.3}", ours.cbr_single),
             format!("{:.3}", theirs.cbr),
             format!("{:.2}", 100.0 * ours.half_duplex),
             format!("{:.2}", 100.0 * half_duplex),
@@ -246,7 +250,8 @@ fn table(published: &[Published], measured: &[Measured], beside: &[Measured]) ->
         ]);
     }
     format!(
-        "Delivery in %, and its mean difference over 0 to 500 m in points; CBR at -90.5 dBm beside the source's model's.\n\n{}\n\
+        "Delivery in %, and its mean difference over 0 to 500 m in points; CBR at -90.5 dBm, of all power and as the source's \
+         model counts, of single vehicles, beside the model's.\n\n{}\n\
          {close} of {} settings within {} points.\n",
         table.fit(output_width()),
         published.len(),

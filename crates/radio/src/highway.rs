@@ -11,7 +11,7 @@ use std::f64::consts::FRAC_PI_2;
 
 use covey_draws::{Draws, Purpose};
 
-use crate::sidelink::{Arrival, LinkClass, Message, Reach, Sidelink};
+use crate::sidelink::{Arrival, CHUNK, LinkClass, Message, Reach, Sidelink};
 use crate::{
     BlockErrorCurve, Channel, ChannelParameters, CustomPool, LinkKind, ParameterError, PoolChoice,
     SidelinkParameters,
@@ -156,6 +156,8 @@ impl Default for Options {
 pub struct Measured {
     /// Busy ratio with the threshold of -90.5 dBm, of vehicles that no end of the road is within reach of.
     pub cbr: f64,
+    /// The same as the source's model counts: a subchannel is busy where a single vehicle is received above the threshold.
+    pub cbr_single: f64,
     /// Delivery over the published distances.
     pub pdr: Vec<f64>,
     /// Share of messages lost because the receiver sent in the same slot.
@@ -338,7 +340,8 @@ struct Counts {
     pairs: [[u64; 2]; DISTANCES],
     /// Pairs of whom the receiver sent in the same slot, and all.
     both: [u64; 2],
-    busy: [f64; 2],
+    /// Busy ratios by all power and by single vehicles, summed up, and how many.
+    busy: [f64; 3],
 }
 
 impl Counts {
@@ -398,8 +401,11 @@ pub fn run(setting: &Published, options: &Options) -> Result<Measured, Parameter
                 for station in
                     (0..stations as u32).filter(|&station| road.is_inside(station as usize))
                 {
+                    // No byte is mandatory, so this counts whoever is heard by himself.
+                    let single = sidelink.cooperative_ratio(station, (UPDATE / CHUNK) as u32);
                     counts.busy[0] += sidelink.busy_ratio(station);
-                    counts.busy[1] += 1.0;
+                    counts.busy[1] += single;
+                    counts.busy[2] += 1.0;
                 }
             }
             arrived.clear();
@@ -412,7 +418,7 @@ pub fn run(setting: &Published, options: &Options) -> Result<Measured, Parameter
                 station,
                 class: 0,
                 bytes: 190,
-                mandatory_bytes: 190,
+                mandatory_bytes: 0,
                 period: period as u16,
                 latency: period as u16,
                 address: slot as u32,
@@ -423,7 +429,8 @@ pub fn run(setting: &Published, options: &Options) -> Result<Measured, Parameter
         sidelink.run(slot + 1, &road.reach(), &mut arrived);
     }
     Ok(Measured {
-        cbr: counts.busy[0] / counts.busy[1].max(1.0),
+        cbr: counts.busy[0] / counts.busy[2].max(1.0),
+        cbr_single: counts.busy[1] / counts.busy[2].max(1.0),
         pdr: counts
             .pairs
             .iter()

@@ -21,6 +21,11 @@ fn delivery_over_distance_is_as_published() {
         let difference = measured.difference(setting);
         assert!(difference < 0.025, "{setting:?}: {measured:?}");
         assert!((measured.cbr - setting.cbr).abs() < 0.04, "{measured:?}");
+        assert!(
+            (measured.cbr_single - setting.cbr).abs() < 0.03,
+            "{measured:?}"
+        );
+        assert!(measured.cbr_single < measured.cbr, "{measured:?}");
         let per_message = f64::from(setting.rate_hz) / 10.0;
         let half_duplex = measured.half_duplex / per_message;
         assert!((0.006..0.009).contains(&half_duplex), "{half_duplex}");
