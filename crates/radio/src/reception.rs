@@ -6,6 +6,8 @@
 //! comparison. Arithmetic is `f32` throughout, in the same order in the scalar and the lane form,
 //! so both give the same answers bit by bit.
 
+use wide::f32x4;
+
 use crate::tables::DISTANCES_M;
 
 /// Distances at which collision rows have values.
@@ -13,6 +15,9 @@ const KNOTS: usize = DISTANCES_M.len();
 
 /// How many policies [`LaneReception`] draws for at once.
 pub const LANES: usize = 16;
+
+/// Lanes of a register.
+const FOUR: usize = 4;
 
 /// One unordered pair's link for 100 ms, whatever is sent over it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,7 +44,7 @@ impl PairLink {
     /// A link over this distance on which a block is decoded with probability `success` where nothing collides.
     pub fn new(distance_m: f64, success: f64) -> Self {
         let clamped = distance_m.clamp(DISTANCES_M[0], DISTANCES_M[KNOTS - 1]);
-        let knot = DISTANCES_M[1..KNOTS - 1].partition_point(|d| *d <= clamped);
+        let knot = knot_below(clamped);
         let weight = (clamped - DISTANCES_M[knot]) / (DISTANCES_M[knot + 1] - DISTANCES_M[knot]);
         Self {
             distance_m: distance_m as f32,
@@ -61,6 +66,39 @@ impl PairLink {
     fn knot(&self) -> usize {
         // The bound is invariant; stating it spares the checks below.
         (self.knot as usize).min(KNOTS - 2)
+    }
+}
+
+/// All knots but the first are multiples of this many metres.
+const APART_M: f64 = 25.0;
+
+/// By multiple of [`APART_M`]: the last knot but one that is not beyond it, or the first.
+const BELOW: [u8; 21] = {
+    let mut below = [0; 21];
+    let mut multiple = 0;
+    while multiple < below.len() {
+        let mut knot = 0;
+        while knot + 2 < KNOTS && DISTANCES_M[knot + 1] <= multiple as f64 * APART_M {
+            knot += 1;
+        }
+        below[multiple] = knot as u8;
+        multiple += 1;
+    }
+    below
+};
+
+/// The last knot but one that is not beyond a distance, or the first.
+#[inline]
+fn knot_below(distance_m: f64) -> usize {
+    let multiple = (distance_m * (1.0 / APART_M)) as usize;
+    let knot = usize::from(BELOW[multiple.min(BELOW.len() - 1)]);
+    // The product is rounded: it may lie on the other side of a knot.
+    if DISTANCES_M[knot] > distance_m {
+        knot.saturating_sub(1)
+    } else if knot + 2 < KNOTS && DISTANCES_M[knot + 1] <= distance_m {
+        knot + 1
+    } else {
+        knot
     }
 }
 
@@ -174,16 +212,15 @@ impl<T: Number> LaneReception<'_, T> {
         units: &[f32],
         received: &mut [u16],
     ) {
-        // As many at a time as fit into a register of any processor.
         match self.lanes {
-            0..=4 => self.draw_first::<4, V>(receivers, links, units, received),
-            5..=8 => self.draw_first::<8, V>(receivers, links, units, received),
-            _ => self.draw_first::<LANES, V>(receivers, links, units, received),
+            0..=FOUR => self.draw_first::<1, V>(receivers, links, units, received),
+            5..=8 => self.draw_first::<2, V>(receivers, links, units, received),
+            _ => self.draw_first::<{ LANES / FOUR }, V>(receivers, links, units, received),
         }
     }
 
-    /// The same for so many lanes.
-    fn draw_first<const COUNT: usize, V: Number>(
+    /// The same for so many times four lanes: as many at a time as fit into a register of any processor.
+    fn draw_first<const FOURS: usize, V: Number>(
         &self,
         receivers: &[V],
         links: &[PairLink],
@@ -196,19 +233,44 @@ impl<T: Number> LaneReception<'_, T> {
             let receiver = receiver.index();
             let rows = &self.rows[self.tile_of[receiver].index()].0;
             let [near, far] = [&rows[link.knot()], &rows[link.knot() + 1]];
+            let fours = |lanes: &[f32; LANES], at: usize| f32x4::new(lanes.as_chunks().0[at]);
             let listening = &self.listening[receiver];
+            let unit = f32x4::splat(*unit);
+            let success = f32x4::splat(link.success);
+            let [this, other] = [1.0 - link.weight, link.weight].map(f32x4::splat);
             let mut bits = 0;
-            for lane in 0..COUNT {
-                let p = delivery(
-                    link.success,
-                    link.weight,
-                    near[lane],
-                    far[lane],
-                    listening[lane],
-                );
-                bits |= u16::from(*unit < p) << lane;
+            for at in 0..FOURS {
+                // As `delivery` has it.
+                let p = (fours(near, at) * this + fours(far, at) * other)
+                    * success
+                    * fours(listening, at);
+                bits |= unit.simd_lt(p).to_bitmask() << (FOUR * at);
             }
-            *received = bits;
+            *received = bits as u16;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn knots_are_found_on_either_side_of_every_border() {
+        let search = |d: f64| DISTANCES_M[1..KNOTS - 1].partition_point(|knot| *knot <= d);
+        for tenth in 0..6_000 {
+            let at = f64::from(tenth) * 0.1;
+            for d in [at, at.next_down(), at.next_up()] {
+                assert_eq!(knot_below(d), search(d), "{d}");
+            }
+        }
+        for d in DISTANCES_M {
+            for d in [d, d.next_down(), d.next_up()] {
+                assert_eq!(knot_below(d), search(d), "{d}");
+            }
+        }
+        for d in [f64::NAN, f64::INFINITY, -1.0, 1e300] {
+            assert_eq!(knot_below(d), search(d), "{d}");
         }
     }
 }

@@ -214,6 +214,7 @@ impl LinkScratch {
         let at = bin::<BINS>(bearing(along));
         let wall = match sender.prospect {
             Some(prospect) => {
+                let at = prospect.kept_bin(at);
                 prospect.wall_between(&self.bounds, buildings, from, along, distance, at)
             }
             None => horizon

@@ -43,7 +43,7 @@ pub(crate) const TILE_RIM: f64 = 7.0;
 /// What can matter from a square.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Prospect {
-    /// By bin.
+    /// By bin; where only what lies east counts, of the eastern bins alone.
     bounds: Box<[Bounds]>,
     /// By bin, and one more that ends the walls of the last.
     bins: Box<[Bin]>,
@@ -101,7 +101,7 @@ impl Default for NearBounds {
 
 impl NearBounds {
     pub(crate) fn copy(&mut self, prospect: &Prospect) {
-        self.0.copy_from_slice(&prospect.bounds);
+        self.0[..prospect.bounds.len()].copy_from_slice(&prospect.bounds);
     }
 }
 
@@ -304,6 +304,9 @@ impl Prospects {
             cells: OnceLock::new(),
         };
         prospect.open = prospect.open_tiles(self.range, self.east);
+        if self.east {
+            prospect.forget_west();
+        }
         prospect
     }
 }
@@ -353,7 +356,25 @@ fn apart_squared(a: (Point, Point), b: (Point, Point)) -> f64 {
     x * x + y * y
 }
 
+/// Bins that hold a line towards the east, from due south to due north: the first so many.
+const EASTERN_BINS: usize = BINS / 2 + 1;
+
 impl Prospect {
+    /// Lines towards the west are not asked about: half of what there is need not be kept.
+    fn forget_west(&mut self) {
+        let walls = self.bins[EASTERN_BINS].begin as usize;
+        self.bounds = self.bounds[..EASTERN_BINS].into();
+        self.bins = self.bins[..=EASTERN_BINS].into();
+        self.walls = self.walls[..walls].into();
+    }
+
+    /// The bin to look at for a line that lies in bin `at`. One due south may come out on either side of the border, and one
+    /// without a direction anywhere.
+    #[inline]
+    pub(crate) fn kept_bin(&self, at: usize) -> usize {
+        if at < self.bounds.len() { at } else { 0 }
+    }
+
     /// A building that is as high as any line holds the point: nothing is seen from there.
     pub(crate) fn encloses(&self, buildings: &Buildings, from: Point) -> bool {
         let holds = |&index: &u32| buildings.holds(&buildings.footprints[index as usize], from);
