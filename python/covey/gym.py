@@ -16,6 +16,7 @@ Seeds: `reset(seed=n)` is the world of seed n of `covey.run`; the same seed and 
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import tempfile
@@ -90,6 +91,7 @@ class HostEnv(gymnasium.Env[Observation, npt.NDArray[np.float32]]):
                 set=json.dumps(dict(set or {})),
                 allowance=float(allowance),
                 tile=tile,
+                everyone=False,
                 slots=slots,
                 episode_s=float(episode_s),
             )
@@ -101,7 +103,16 @@ class HostEnv(gymnasium.Env[Observation, npt.NDArray[np.float32]]):
     @property
     def tile(self) -> tuple[int, int]:
         """The tile whose hosts ask."""
-        return self._native.tile
+        tile = self._native.tile
+        assert tile is not None
+        return tile
+
+    def twin(self) -> HostEnv:
+        """Another environment of the same kind. Both share the map, what is known of it, and the traffic of seeds that either has met."""
+        other = copy.copy(self)
+        other._native = self._native.twin()
+        other._next, other._np_random, other._np_random_seed = None, None, None
+        return other
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
         """Begins an episode."""
@@ -126,9 +137,7 @@ class HostEnv(gymnasium.Env[Observation, npt.NDArray[np.float32]]):
 
     def _observe(self) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         shown = self._native.observe()
-        missed = shown["missed"] / max(shown["relevant"], 1)
-        reward = -float(missed) - self.load_price * float(shown["load"])
-        return _observation(shown), reward, False, bool(shown["truncated"]), _info(shown, None)
+        return _observation(shown), _reward(shown, self.load_price), False, bool(shown["truncated"]), _info(shown, None)
 
     def close(self) -> None:
         """Ends the episode and its thread."""
@@ -137,6 +146,10 @@ class HostEnv(gymnasium.Env[Observation, npt.NDArray[np.float32]]):
 
 def _observation(shown: Mapping[str, Any]) -> Observation:
     return {"agents": shown["agents"], "mask": shown["mask"].astype(np.float32), "host": shown["host"]}
+
+
+def _reward(shown: Mapping[str, Any], load_price: float) -> float:
+    return -float(shown["missed"] / max(shown["relevant"], 1)) - load_price * float(shown["load"])
 
 
 def _info(shown: Mapping[str, Any], seed: int | None) -> dict[str, Any]:
@@ -153,9 +166,9 @@ class HostVectorEnv(VectorEnv[dict[str, Any], npt.NDArray[np.float32], npt.NDArr
     def __init__(self, num_envs: int, **arguments: Any) -> None:
         if num_envs < 1:
             raise ValueError(f"num_envs: found {num_envs}, expected at least 1")
-        self.envs = [HostEnv(**arguments) for _ in range(num_envs)]
+        first = HostEnv(**arguments)
+        self.envs = [first, *(first.twin() for _ in range(num_envs - 1))]
         self.num_envs = num_envs
-        first = self.envs[0]
         self.single_observation_space = first.observation_space
         self.single_action_space = first.action_space
         self.observation_space = batch_space(first.observation_space, num_envs)
@@ -174,6 +187,10 @@ class HostVectorEnv(VectorEnv[dict[str, Any], npt.NDArray[np.float32], npt.NDArr
             seeds = [seed + at for at in range(self.num_envs)]
         else:
             seeds = list(seed)
+        # All set out for their first decisions before one is waited for.
+        for env, s in zip(self.envs, seeds):
+            if s is not None:
+                env._native.prepare(int(s))
         begun = [env.reset(seed=s) for env, s in zip(self.envs, seeds)]
         self._over[:] = False
         return self._stack([observation for observation, _ in begun]), self._infos([info for _, info in begun])

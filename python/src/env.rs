@@ -1,9 +1,10 @@
-//! An episode that waits for its host's decisions: what the environments are made of.
+//! An episode that waits for its hosts' decisions: what the environments are made of.
 //!
-//! The simulator runs on a thread of its own and is asked for nothing but what `covey run` asks; the policy of one tile's hosts hands
-//! its view over and waits for an answer. Whoever drops an episode ends its thread.
+//! The simulator runs on a thread of its own and is asked for nothing but what `covey run` asks; the policy of one tile's hosts, or of all,
+//! hands its view over and waits for an answer. Whoever drops an episode ends its thread.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -28,7 +29,7 @@ use pyo3::types::PyDict;
 use crate::errors;
 use crate::running::settings;
 
-/// What the tile's cycles came to since the last decision.
+/// What a tile's cycles came to since its last decision.
 #[derive(Debug, Clone, Copy, Default)]
 struct Tally {
     cycles: u32,
@@ -39,17 +40,21 @@ struct Tally {
     all_missed: u64,
 }
 
+/// By column and row of the tile.
+type Tallies = BTreeMap<(i32, i32), Tally>;
+
 /// A decision that is to be made.
 struct Asked {
     features: Features,
     now_s: f64,
+    tile: Tile,
     host: u64,
     tally: Tally,
 }
 
 enum FromRun {
     Asked(Box<Asked>),
-    Ended(Result<Tally, String>),
+    Ended(Result<Tallies, String>),
 }
 
 /// The run's end of an episode.
@@ -57,9 +62,10 @@ enum FromRun {
 struct Link {
     asks: Sender<FromRun>,
     answers: Arc<Mutex<Receiver<Vec<AgentId>>>>,
-    tally: Arc<Mutex<Tally>>,
+    tallies: Arc<Mutex<Tallies>>,
     stop: Arc<AtomicBool>,
-    tile: Tile,
+    /// The tiles whose hosts ask.
+    tiles: Arc<[Tile]>,
 }
 
 /// A lock whose holder panicked is as good as any: nothing is left half done under it.
@@ -68,17 +74,26 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Link {
+    /// Hosts of this tile ask.
+    fn is_for(&self, tile: Tile) -> bool {
+        self.tiles.contains(&tile)
+    }
+
     /// Hands a decision over and waits for the answer; none where the episode is over.
     fn ask(&self, view: &View<'_>, admission: &Admission) -> Option<Vec<AgentId>> {
         if self.stop.load(Ordering::Relaxed) {
             return None;
         }
+        let mut tallies = lock(&self.tallies);
+        let tally = tallies.entry((view.tile.tx, view.tile.ty)).or_default();
         let asked = Asked {
             features: Features::new(view, admission),
             now_s: view.now.micros() as f64 * 1e-6,
+            tile: view.tile,
             host: view.host.0,
-            tally: std::mem::take(&mut *lock(&self.tally)),
+            tally: std::mem::take(tally),
         };
+        drop(tallies);
         self.asks.send(FromRun::Asked(Box::new(asked))).ok()?;
         lock(&self.answers).recv().ok()
     }
@@ -89,13 +104,13 @@ thread_local! {
     static LINK: RefCell<Option<Link>> = const { RefCell::new(None) };
 }
 
-/// Hosts of one tile ask; all others decide as the letter's do.
+/// Hosts of one tile ask, or all; the others decide as the letter's do.
 struct Steered(Option<Link>);
 
 impl Policy for Steered {
     fn plan(&mut self, view: &View<'_>, admission: &mut Admission) -> Plan {
         match &self.0 {
-            Some(link) if link.tile == view.tile => {
+            Some(link) if link.is_for(view.tile) => {
                 let reporters = match link.ask(view, admission) {
                     Some(ranking) => Reporters::Ranking(ranking),
                     None => Reporters::Changes(Vec::new()),
@@ -107,21 +122,28 @@ impl Policy for Steered {
     }
 }
 
-/// Counts what the tile's vehicles miss.
+/// Counts what vehicles in the tiles of those who ask miss.
 struct Counter(Link);
 
 impl Observer for Counter {
     fn cycle(&mut self, _: usize, rows: &[CycleRow], _: &[Miss]) {
-        let mut tally = lock(&self.0.tally);
-        tally.cycles += 1;
+        let mut tallies = lock(&self.0.tallies);
+        let mut all = Tally::default();
         for row in rows {
-            tally.all_relevant += row.deficit.relevant;
-            tally.all_missed += row.deficit.missed;
-            if row.tile == [self.0.tile.tx, self.0.tile.ty] {
+            all.relevant += row.deficit.relevant;
+            all.missed += row.deficit.missed;
+            let [tx, ty] = row.tile;
+            if self.0.is_for(Tile::new(tx, ty)) {
+                let tally = tallies.entry((tx, ty)).or_default();
                 tally.relevant += row.deficit.relevant;
                 tally.missed += row.deficit.missed;
                 tally.load += row.load;
             }
+        }
+        for tally in tallies.values_mut() {
+            tally.cycles += 1;
+            tally.all_relevant += all.relevant;
+            tally.all_missed += all.missed;
         }
     }
 }
@@ -152,11 +174,18 @@ struct Episode {
     over: bool,
 }
 
-impl Drop for Episode {
-    fn drop(&mut self) {
+impl Episode {
+    /// It is to end, whenever it comes to it: within a step.
+    fn stop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         // A policy that waits for its answer sees that there is none.
         self.answers = None;
+    }
+}
+
+impl Drop for Episode {
+    fn drop(&mut self) {
+        self.stop();
         if let Some(thread) = self.thread.take() {
             // A thread that panicked has ended, too.
             let _ = thread.join();
@@ -171,30 +200,41 @@ struct Shown {
     host: Vec<f32>,
     tally: Tally,
     now_s: f64,
+    tile: (i32, i32),
     host_id: u64,
     ids: Vec<u64>,
-    truncated: bool,
+    /// At the end: what came of every tile's last action.
+    ended: Option<Tallies>,
 }
 
-/// One host of a running simulator.
-#[pyclass(frozen, module = "covey", name = "NativeEnv")]
-pub(crate) struct Env {
-    prepared: Arc<Prepared>,
-    arm: Arm,
-    slots: usize,
-    tile: Tile,
-    options: RunOptions,
-    episode: Mutex<Option<Episode>>,
-    /// The next one, which waits at its first decision or is on its way there.
-    ready: Mutex<Option<(u64, Episode)>>,
+/// What environments of one scenario have in common: nothing of it depends on actions.
+struct Shared {
+    prepared: Prepared,
     /// Traffic of the last seeds, which takes longer to make than to copy.
     traffic: Mutex<Vec<(u64, Builtin)>>,
 }
 
+/// One host of a running simulator, or all of them.
+#[pyclass(frozen, module = "covey", name = "NativeEnv")]
+pub(crate) struct Env {
+    shared: Arc<Shared>,
+    arm: Arm,
+    slots: usize,
+    tile: Option<Tile>,
+    options: RunOptions,
+    episode: Mutex<Option<Episode>>,
+    /// The next one, which waits at its first decision or is on its way there.
+    ready: Mutex<Option<(u64, Episode)>>,
+    /// Episodes that were left and are about to end, the oldest first: nobody waits for them.
+    leaving: Mutex<Vec<Episode>>,
+}
+
 /// So many seeds' traffic is kept, some 200 kB each on the corridor.
 const KEPT: usize = 64;
+/// So many episodes may be about to end.
+const LEAVING: usize = 2;
 
-impl Env {
+impl Shared {
     fn traffic(&self, seed: u64) -> Result<Builtin, String> {
         if let Some((_, kept)) = lock(&self.traffic).iter().find(|(s, _)| *s == seed) {
             return Ok(kept.clone());
@@ -208,35 +248,80 @@ impl Env {
         kept.push((seed, made.clone()));
         Ok(made)
     }
+}
+
+impl Env {
+    fn with(
+        shared: Arc<Shared>,
+        arm: Arm,
+        slots: usize,
+        tile: Option<Tile>,
+        options: RunOptions,
+    ) -> Self {
+        Self {
+            shared,
+            arm,
+            slots,
+            tile,
+            options,
+            episode: Mutex::new(None),
+            ready: Mutex::new(None),
+            leaving: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// Leaves an episode, which ends by itself. Where too many are still about to, the oldest is waited for.
+    fn leave(&self, episode: Option<Episode>) {
+        let mut leaving = lock(&self.leaving);
+        leaving.retain(|left| {
+            left.thread
+                .as_ref()
+                .is_some_and(|thread| !thread.is_finished())
+        });
+        if let Some(mut episode) = episode {
+            episode.stop();
+            leaving.push(episode);
+        }
+        while leaving.len() > LEAVING {
+            leaving.remove(0);
+        }
+    }
 
     fn begin(&self, seed: u64) -> Result<Episode, String> {
         let (asks, asked) = channel();
         let (answer, answers) = channel();
         let stop = Arc::new(AtomicBool::new(false));
+        let mine = self
+            .tile
+            .iter()
+            .map(|tile| ((tile.tx, tile.ty), Tally::default()));
         let link = Link {
             asks,
             answers: Arc::new(Mutex::new(answers)),
-            tally: Arc::default(),
+            tallies: Arc::new(Mutex::new(mine.collect())),
             stop: Arc::clone(&stop),
-            tile: self.tile,
+            tiles: match self.tile {
+                Some(tile) => Arc::from([tile]),
+                None => Arc::from(self.shared.prepared.tiles_with_road()),
+            },
         };
         let mut traffic = Stoppable {
-            traffic: self.traffic(seed)?,
+            traffic: self.shared.traffic(seed)?,
             stop: Arc::clone(&stop),
         };
-        let (prepared, arm, options) = (Arc::clone(&self.prepared), self.arm, self.options);
+        let (shared, arm, options) = (Arc::clone(&self.shared), self.arm, self.options);
         let work = move || {
             LINK.set(Some(link.clone()));
             let mut counter = Counter(link.clone());
             let outcome = simulate(
-                &prepared,
+                &shared.prepared,
                 &mut traffic,
                 &[arm],
                 seed,
                 &options,
                 &mut counter,
             );
-            let last = std::mem::take(&mut *lock(&link.tally));
+            let last = std::mem::take(&mut *lock(&link.tallies));
             let ended = outcome.map(|_| last).map_err(|error| error.to_string());
             // Whoever no longer listens does not want to know.
             let _ = link.asks.send(FromRun::Ended(ended));
@@ -261,6 +346,7 @@ impl Env {
                 let Asked {
                     features,
                     now_s,
+                    tile,
                     host,
                     tally,
                 } = *asked;
@@ -283,23 +369,26 @@ impl Env {
                     host: features.host.to_vec(),
                     tally,
                     now_s,
+                    tile: (tile.tx, tile.ty),
                     host_id: host,
                     ids: episode.slots.iter().map(|id| id.0).collect(),
-                    truncated: false,
+                    ended: None,
                 })
             }
-            Ok(FromRun::Ended(Ok(tally))) => {
+            Ok(FromRun::Ended(Ok(tallies))) => {
                 episode.over = true;
                 episode.slots.clear();
+                let tile = self.tile.map_or((0, 0), |tile| (tile.tx, tile.ty));
                 Ok(Shown {
                     agents: vec![0.0; self.slots * width],
                     mask: vec![0; self.slots],
                     host: vec![0.0; HOST.len()],
-                    tally,
+                    tally: tallies.get(&tile).copied().unwrap_or_default(),
                     now_s: self.options.warmup_s + self.options.measure_s,
+                    tile,
                     host_id: 0,
                     ids: Vec::new(),
-                    truncated: true,
+                    ended: Some(tallies),
                 })
             }
             Ok(FromRun::Ended(Err(error))) => Err(error),
@@ -314,18 +403,30 @@ fn shown<'py>(py: Python<'py>, shown: Shown, slots: usize) -> PyResult<Bound<'py
     dict.set_item("agents", agents.reshape([slots, AGENT.len()])?)?;
     dict.set_item("mask", PyArray1::from_vec(py, shown.mask))?;
     dict.set_item("host", PyArray1::from_vec(py, shown.host))?;
-    let tally = shown.tally;
+    put(&dict, &shown.tally)?;
+    dict.set_item("now_s", shown.now_s)?;
+    dict.set_item("tile", shown.tile)?;
+    dict.set_item("host_id", shown.host_id)?;
+    dict.set_item("ids", PyArray1::from_vec(py, shown.ids))?;
+    dict.set_item("truncated", shown.ended.is_some())?;
+    let ended = PyDict::new(py);
+    for (tile, tally) in shown.ended.unwrap_or_default() {
+        let of_tile = PyDict::new(py);
+        put(&of_tile, &tally)?;
+        ended.set_item(tile, of_tile)?;
+    }
+    dict.set_item("ended", ended)?;
+    Ok(dict)
+}
+
+/// Puts what cycles came to into a dictionary.
+fn put(dict: &Bound<'_, PyDict>, tally: &Tally) -> PyResult<()> {
     dict.set_item("cycles", tally.cycles)?;
     dict.set_item("relevant", tally.relevant)?;
     dict.set_item("missed", tally.missed)?;
     dict.set_item("load", tally.load / f64::from(tally.cycles.max(1)))?;
     dict.set_item("all_relevant", tally.all_relevant)?;
-    dict.set_item("all_missed", tally.all_missed)?;
-    dict.set_item("now_s", shown.now_s)?;
-    dict.set_item("host_id", shown.host_id)?;
-    dict.set_item("ids", PyArray1::from_vec(py, shown.ids))?;
-    dict.set_item("truncated", shown.truncated)?;
-    Ok(dict)
+    dict.set_item("all_missed", tally.all_missed)
 }
 
 fn failed(text: String) -> PyErr {
@@ -335,7 +436,7 @@ fn failed(text: String) -> PyErr {
 #[pymethods]
 impl Env {
     #[new]
-    #[pyo3(signature = (*, scenario, folder, set, allowance, tile, slots, episode_s))]
+    #[pyo3(signature = (*, scenario, folder, set, allowance, tile, everyone, slots, episode_s))]
     #[expect(
         clippy::too_many_arguments,
         reason = "named ones, by the package alone"
@@ -347,6 +448,7 @@ impl Env {
         set: &str,
         allowance: f64,
         tile: Option<(i32, i32)>,
+        everyone: bool,
         slots: usize,
         episode_s: f64,
     ) -> PyResult<Self> {
@@ -379,13 +481,16 @@ impl Env {
                 .check(cycle_s)
                 .map_err(|error| errors::input(format!("episode_s: {error}")))?;
             let prepared = Prepared::new(&scenario).map_err(errors::input)?;
-            Ok((Arc::new(prepared), options))
+            Ok((prepared, options))
         })?;
         let tile = match tile {
-            Some((tx, ty)) => Tile::new(tx, ty),
-            None => prepared
-                .tile_with_most_road()
-                .ok_or_else(|| errors::input("tile: the map has no road"))?,
+            _ if everyone => None,
+            Some((tx, ty)) => Some(Tile::new(tx, ty)),
+            None => Some(
+                prepared
+                    .tile_with_most_road()
+                    .ok_or_else(|| errors::input("tile: the map has no road"))?,
+            ),
         };
         let strategy = Strategy::own("environment", "hosts ask an environment's agent", |_| {
             Box::new(Steered(LINK.with_borrow(Clone::clone)))
@@ -394,16 +499,22 @@ impl Env {
         let arm = arms
             .parse(&format!("environment@{allowance}"))
             .map_err(|error| errors::input(format!("allowance: {error}")))?;
-        Ok(Self {
+        let shared = Arc::new(Shared {
             prepared,
-            arm,
-            slots,
-            tile,
-            options,
-            episode: Mutex::new(None),
-            ready: Mutex::new(None),
             traffic: Mutex::new(Vec::new()),
-        })
+        });
+        Ok(Self::with(shared, arm, slots, tile, options))
+    }
+
+    /// Another environment of the same scenario: both share what does not depend on actions.
+    fn twin(&self) -> Self {
+        Self::with(
+            Arc::clone(&self.shared),
+            self.arm,
+            self.slots,
+            self.tile,
+            self.options,
+        )
     }
 
     /// Names of an agent's numbers.
@@ -418,28 +529,38 @@ impl Env {
         HOST.to_vec()
     }
 
-    /// The tile whose hosts ask.
+    /// The tile whose hosts ask; none where all do.
     #[getter]
-    fn tile(&self) -> (i32, i32) {
-        (self.tile.tx, self.tile.ty)
+    fn tile(&self) -> Option<(i32, i32)> {
+        self.tile.map(|tile| (tile.tx, tile.ty))
+    }
+
+    /// The tiles that roads run through.
+    #[getter]
+    fn tiles(&self) -> Vec<(i32, i32)> {
+        let tiles = self.shared.prepared.tiles_with_road().iter();
+        tiles.map(|tile| (tile.tx, tile.ty)).collect()
     }
 
     /// Begins an episode and gives its first observation.
     fn reset<'py>(&self, py: Python<'py>, seed: u64) -> PyResult<Bound<'py, PyDict>> {
         let first = py.detach(|| {
             let mut place = lock(&self.episode);
-            // The last one ends first.
-            *place = None;
-            let ready = lock(&self.ready).take().filter(|(there, _)| *there == seed);
-            let mut episode = match ready {
-                Some((_, episode)) => episode,
-                None => self.begin(seed)?,
+            self.leave(place.take());
+            let mut episode = match lock(&self.ready).take() {
+                Some((there, episode)) if there == seed => episode,
+                other => {
+                    self.leave(other.map(|(_, episode)| episode));
+                    self.begin(seed)?
+                }
             };
             let first = self.next(&mut episode)?;
-            if first.truncated {
+            if first.ended.is_some() {
+                let whose = self.tile.map_or("no tile had a host".to_string(), |tile| {
+                    format!("tile ({}, {}) had no host", tile.tx, tile.ty)
+                });
                 return Err(format!(
-                    "tile ({}, {}) had no host within the episode; choose another tile or a longer episode",
-                    self.tile.tx, self.tile.ty
+                    "{whose} within the episode; choose another tile or a longer episode"
                 ));
             }
             *place = Some(episode);
@@ -492,7 +613,7 @@ impl Env {
         let begun = py.detach(|| {
             let mut ready = lock(&self.ready);
             if ready.as_ref().is_none_or(|(there, _)| *there != seed) {
-                *ready = None;
+                self.leave(ready.take().map(|(_, episode)| episode));
                 *ready = Some((seed, self.begin(seed)?));
             }
             Ok(())
@@ -505,6 +626,7 @@ impl Env {
         py.detach(|| {
             *lock(&self.episode) = None;
             *lock(&self.ready) = None;
+            lock(&self.leaving).clear();
         });
     }
 }

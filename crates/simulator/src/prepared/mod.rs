@@ -134,6 +134,12 @@ impl Prepared {
         Tiles::most_road(&self.map, &self.grid, self.scenario.protocol.tile_m)
     }
 
+    /// The tiles that roads run through, row by row.
+    #[must_use]
+    pub fn tiles_with_road(&self) -> &[Tile] {
+        self.tiles.with_road()
+    }
+
     /// Prepares a scenario like this one, which has the same map: what both would compute alike is shared.
     ///
     /// # Errors

@@ -75,6 +75,11 @@ impl Tiles {
         most.map(|((ty, tx), _)| Tile::new(tx, ty))
     }
 
+    /// Those that roads run through, row by row.
+    pub(super) fn with_road(&self) -> &[Tile] {
+        &self.tiles
+    }
+
     /// How many numbers there are.
     pub(crate) fn len(&self) -> usize {
         self.tiles.len() + 1
