@@ -219,20 +219,11 @@ impl Station {
             fix.state.position.x + velocity.x * seconds,
             fix.state.position.y + velocity.y * seconds,
         );
-        Some(AgentState {
-            position: self.as_told(position),
+        let state = AgentState {
+            position,
             ..fix.state
-        })
-    }
-
-    /// A position as messages tell it: whoever compares places with others has to reckon with the same numbers as they do.
-    fn as_told(&self, position: Position) -> Position {
-        let reference = &*self.settings.reference;
-        let told = reference.to_earth(position).and_then(WirePosition::of);
-        let earth = told.and_then(WirePosition::to_earth);
-        earth
-            .and_then(|earth| reference.to_plane(earth))
-            .unwrap_or(position)
+        };
+        Some(as_beaconed(&self.settings.reference, &state))
     }
 
     /// The vehicle was in `state` at `at`.
@@ -466,7 +457,7 @@ impl Station {
                 return false;
             };
             self.tally.broadcasts_heard += 1;
-            self.handle(now, Input::Broadcast(&broadcast));
+            self.heed(now, &broadcast);
             return true;
         }
         let mut report: Option<Report> = None;
@@ -488,6 +479,29 @@ impl Station {
             self.handle(now, Input::Report(report));
         }
         true
+    }
+
+    /// A broadcast was heard. Two hosts of one tile compare the places that their broadcasts tell, which are not rounded as those
+    /// of beacons are: while it is compared, the own place is the one that the other host knows.
+    fn heed(&mut self, now: Instant, broadcast: &Broadcast) {
+        let office = self
+            .participant
+            .host()
+            .map(covey_protocol::host::Host::tile);
+        let rival = (office == Some(broadcast.tile))
+            .then(|| self.here(now))
+            .flatten();
+        let Some(here) = rival else {
+            return self.handle(now, Input::Broadcast(broadcast));
+        };
+        let told = AgentState {
+            position: as_broadcast(&self.settings.reference, here.position),
+            ..here
+        };
+        self.handle(now, Input::Moved(&here));
+        self.handle(now, Input::Moved(&told));
+        self.handle(now, Input::Broadcast(broadcast));
+        self.handle(now, Input::Moved(&here));
     }
 
     fn tile_of(&self, position: Position) -> Option<Tile> {
@@ -631,6 +645,36 @@ impl Station {
         self.frames.push(frame);
         length
     }
+}
+
+/// A state with its place as others take it from a beacon: whoever compares places with others has to reckon with the same numbers as
+/// they do. A beacon tells the middle of the front, of which heading and length give the middle of the body. Done twice it
+/// gives the same place as done once.
+#[must_use]
+pub fn as_beaconed(reference: &MapReference, state: &AgentState) -> AgentState {
+    let wire = wire(reference);
+    let beacon = Beacon {
+        sender: AgentId(0),
+        at: Instant::ZERO,
+        state: *state,
+        digest: None,
+        low_frequency: false,
+    };
+    let cam = wire.cam(&beacon, None).ok();
+    let heard = cam.and_then(|cam| wire.beacon(&cam, Instant::ZERO).ok());
+    AgentState {
+        position: heard.map_or(state.position, |heard| heard.state.position),
+        ..*state
+    }
+}
+
+/// A place as others take it from a broadcast.
+fn as_broadcast(reference: &MapReference, position: Position) -> Position {
+    let told = reference.to_earth(position).and_then(WirePosition::of);
+    let earth = told.and_then(WirePosition::to_earth);
+    earth
+        .and_then(|earth| reference.to_plane(earth))
+        .unwrap_or(position)
 }
 
 /// The wire of a station: its instants are ITS time.

@@ -3,7 +3,7 @@
 //! The world runs in this process, a step of 50 ms every 50 ms. Every node is told where its vehicle is and what it sees, a few
 //! milliseconds ahead and with the time at which that holds; frames go through a relay that loses, delays and cuts. At the step at
 //! which the simulator asks what everyone knows, the nodes are asked the same. Beside them the same arm runs in the simulator, on
-//! a channel that loses nothing, over the same world.
+//! a channel that loses nothing, over the same world, whose places are rounded as messages round them.
 
 mod cast;
 mod flood;
@@ -13,6 +13,7 @@ mod player;
 mod relay;
 mod report;
 mod stage;
+mod told;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -29,6 +30,7 @@ use crate::secure::pki::{make_authorities, make_tickets};
 pub use cast::choose;
 pub use played::Kill;
 pub use report::{Report, Side};
+pub use told::AsTold;
 
 /// How frames travel between the nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,8 +138,11 @@ impl Options {
     }
 }
 
-/// Reads the scenario and gives a radio to the vehicles that are nodes alone.
-fn prepare(options: &Options) -> Result<(Prepared, Vec<u32>), DriveError> {
+/// Reads the scenario and gives a radio to the vehicles that are nodes alone; gives these, too.
+///
+/// # Errors
+/// The scenario is wrong, or there are not so many vehicles.
+pub fn prepare(options: &Options) -> Result<(Prepared, Vec<u32>), DriveError> {
     let mut scenario = Scenario::read(&options.scenario).map_err(input)?;
     scenario.penetration = 1.0;
     scenario.unequipped.clear();
@@ -188,12 +193,13 @@ pub fn run(options: &Options, tell: &mut dyn FnMut(&str)) -> Result<Report, Driv
     let begin = wall_micros() + START.as_micros() as i64;
     let begin = begin - its_micros(begin).rem_euclid(200_000) + 200_000;
     relay.begin(begin);
-    let mut traffic = Builtin::new(
+    let traffic = Builtin::new(
         &prepared.map.network,
         &prepared.scenario.traffic,
         options.seed,
     )
     .map_err(input)?;
+    let mut traffic = AsTold::new(traffic, &prepared)?;
     let run_options = RunOptions {
         warmup_s: options.warmup_s,
         measure_s: options.measure_s,
