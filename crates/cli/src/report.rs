@@ -75,7 +75,10 @@ fn check_replaceable(input: &Input, folder: &Path, arms: &Arms) -> Result<(), Fa
         ));
     }
     let report = covey_experiment::report::render(input, arms);
-    let again = |name: &str| report.figures.iter().any(|(figure, _)| *figure == name);
+    let again = |name: &str| {
+        let made = report.figures.iter().map(|(figure, _)| figure);
+        made.chain(&report.kept).any(|figure| *figure == name)
+    };
     let figures = std::fs::read_dir(folder.join("figures"));
     let mut lost: Vec<String> = figures
         .into_iter()
@@ -184,6 +187,7 @@ impl Conclusion<'_> {
         let input = Input {
             summary,
             series: series.finish(),
+            kept: Vec::new(),
         };
         let series = serde_json::to_string(&input.series)
             .map_err(|error| Failure::Other(format!("series: {error}")))?;

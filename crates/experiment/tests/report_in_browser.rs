@@ -25,6 +25,7 @@ fn input(seeds: u64) -> Input {
     Input {
         summary: Summary::parse(&report_sample::summary(seeds)).expect("a summary"),
         series: builder.finish(),
+        kept: Vec::new(),
     }
 }
 

@@ -37,6 +37,8 @@ pub use series::{ArmCured, ArmMisses, CuredBin, Phase, Series, SeriesBuilder, Tr
 
 /// Name of the series beside the summary.
 pub const SERIES_FILE: &str = "report.json";
+/// Name of the folder of figures beside the summary.
+pub const FIGURES: &str = "figures";
 
 /// What a report is made from.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -46,6 +48,10 @@ pub struct Input {
     /// `report.json`: the series that only figures need. Empty where there are none.
     #[serde(default)]
     pub series: Series,
+    /// Figures that an earlier report of the folder left: name and contents. Those that need series which are not there are shown as they
+    /// were.
+    #[serde(skip)]
+    pub kept: Vec<(String, String)>,
 }
 
 /// Why a folder has no input for a report.
@@ -76,7 +82,7 @@ pub enum ReadError {
 }
 
 impl Input {
-    /// Reads `summary.json` and, where it is there, `report.json` of a folder of results.
+    /// Reads `summary.json` and, where they are there, `report.json` and figures of a folder of results.
     ///
     /// # Errors
     /// A file cannot be read or is not what it should be.
@@ -84,8 +90,23 @@ impl Input {
         Ok(Self {
             summary: Summary::read(folder)?,
             series: Series::read(&folder.join(SERIES_FILE))?,
+            kept: read_figures(&folder.join(FIGURES)),
         })
     }
+}
+
+/// The figures of a folder, by name; none where there is no folder.
+fn read_figures(folder: &Path) -> Vec<(String, String)> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut figures: Vec<(String, String)> = entries
+        .filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let svg = name.ends_with(".svg");
+            Some((name, std::fs::read_to_string(entry.path()).ok()?)).filter(|_| svg)
+        })
+        .collect();
+    figures.sort();
+    figures
 }
 
 /// A finished report, not yet written.
@@ -97,6 +118,8 @@ pub struct Report {
     pub figures: Vec<(String, String)>,
     /// The same figures as PDF: name and contents.
     pub pdfs: Vec<(String, Vec<u8>)>,
+    /// Figures that the page shows as an earlier report left them, by name.
+    pub kept: Vec<String>,
 }
 
 /// Makes the report. Order, looks and kinds of arms come from the table `known`.

@@ -26,9 +26,11 @@ struct Section {
 struct Page<'a> {
     view: &'a View<'a>,
     series: &'a Series,
+    kept: &'a [(String, String)],
     sections: Vec<Section>,
     files: Vec<(String, String)>,
     pdfs: Vec<(String, Vec<u8>)>,
+    shown_again: Vec<String>,
     findings: Vec<Finding>,
 }
 
@@ -38,9 +40,11 @@ pub(crate) fn render(input: &Input, known: &Arms) -> Report {
     let mut page = Page {
         view: &view,
         series: &input.series,
+        kept: &input.kept,
         sections: Vec::new(),
         files: Vec::new(),
         pdfs: Vec::new(),
+        shown_again: Vec::new(),
         findings: findings::findings(&view),
     };
     page.pareto();
@@ -59,7 +63,22 @@ pub(crate) fn render(input: &Input, known: &Arms) -> Report {
         html,
         figures: page.files,
         pdfs: page.pdfs,
+        kept: page.shown_again,
     }
+}
+
+/// A text as part of an address.
+fn in_address(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() * 5 / 4);
+    for c in text.chars() {
+        match c {
+            '%' | '#' | '<' | '>' | '"' | '\'' | '&' | '\n' => {
+                out.push_str(&format!("%{:02X}", c as u32))
+            }
+            _ => out.push(c),
+        }
+    }
+    out
 }
 
 impl Page<'_> {
@@ -86,6 +105,31 @@ impl Page<'_> {
             escape(caption),
             escape(&caveat)
         )
+    }
+
+    /// As [`Page::figure`], of one that needs series. Where they are not there, the one that an earlier report left is shown, as a
+    /// picture: whatever it holds, nothing of it runs.
+    fn figure_of_series(
+        &mut self,
+        figure: Option<Figure>,
+        name: &str,
+        caption: &str,
+        missing: &str,
+    ) -> String {
+        let kept = self.kept.iter().find(|(kept, _)| kept == name);
+        match (&figure, kept) {
+            (None, Some((name, svg))) => {
+                self.shown_again.push(name.clone());
+                let number = name.split('-').next().unwrap_or_default();
+                format!(
+                    "<figure id=\"figure-{number}\">\n<img class=\"kept\" src=\"data:image/svg+xml,{}\" alt=\"Figure {number}, as it was drawn when the run was made\">\n<figcaption><b>Figure {number}.</b> {} It is \
+                     shown as it was drawn when the run was made: what it is drawn from is not kept.</figcaption>\n</figure>\n",
+                    in_address(svg),
+                    escape(caption),
+                )
+            }
+            _ => self.figure(figure, caption, missing),
+        }
     }
 
     fn pareto(&mut self) {
@@ -263,8 +307,9 @@ impl Page<'_> {
     }
 
     fn over_time(&mut self) {
-        let body = self.figure(
+        let body = self.figure_of_series(
             figures::time::figure(self.view, self.series),
+            figures::time::FILE,
             "Means of each second over tiles and seeds: load over tiles weighted by the participants in them, price likewise over tiles with a \
              host, contributors per host. The price acts on the load that reports, digests and broadcasts make; mandatory beacons are not in it. \
              Random admission does not heed the price.",
@@ -420,8 +465,9 @@ impl Page<'_> {
 
     fn score(&mut self) {
         let arms = figures::score::shown(self.view, self.series);
-        let mut body = self.figure(
+        let mut body = self.figure_of_series(
             figures::score::figure(self.view, &arms),
+            figures::score::FILE,
             "Contributors admitted or kept, in groups of equal size by the score that they had in the decision (of one cycle in eleven), with the mean misses cured by each and \
              its 95 % interval over seeds. A miss cured is a relevant object of a member of the service scope whose only in-time \
              information in the next cycle came from that contributor, directly or by broadcast: the benefit of eq. (2), where the score \

@@ -37,6 +37,7 @@ fn input(seeds: u64) -> Input {
     Input {
         summary: summary(seeds),
         series: builder.finish(),
+        kept: Vec::new(),
     }
 }
 
@@ -127,13 +128,44 @@ fn figures_are_well_formed_and_stand_alone() {
 }
 
 #[test]
+fn figures_without_their_series_are_shown_as_an_earlier_report_left_them() {
+    let whole = input(17);
+    let made = render(&whole).figures;
+    let time = "4-price-contributors-occupancy.svg";
+    let old = made.iter().find(|(name, _)| name == time).unwrap();
+    let alone = Input {
+        summary: whole.summary.clone(),
+        kept: vec![
+            old.clone(),
+            (
+                "7-score-and-benefit.svg".into(),
+                "<svg><script>x</script>".into(),
+            ),
+        ],
+        ..Input::default()
+    };
+    let report = render(&alone);
+    assert_eq!(report.kept, [time, "7-score-and-benefit.svg"]);
+    assert!(report.figures.iter().all(|(name, _)| name != time));
+    assert_eq!(report.html.matches("data:image/svg+xml,%3Csvg").count(), 2);
+    assert!(!report.html.contains("<script"));
+    // Whatever can be made is made.
+    let with_series = Input {
+        kept: vec![old.clone()],
+        ..whole
+    };
+    let report = render(&with_series);
+    assert!(report.kept.is_empty() && !report.html.contains("data:image"));
+}
+
+#[test]
 fn a_quick_run_is_marked_as_one() {
     let report = render(&input(3));
     assert!(report.html.contains("Intervals are not meaningful."));
     assert!(report.html.contains("smoke test"));
     let all = findings(&Input {
         summary: summary(3),
-        series: Series::default(),
+        ..Input::default()
     });
     assert!(
         all.iter()
@@ -281,7 +313,7 @@ fn nothing_that_is_missing_or_hostile_makes_it_fail() {
     ]);
     let report = render(&Input {
         summary: hostile,
-        series: Series::default(),
+        ..Input::default()
     });
     assert!(!report.html.contains("<script") && !report.html.contains("<b>@"));
     assert!(!report.html.contains("NaN"));

@@ -23,7 +23,7 @@ use covey_simulator::Arms;
 use thiserror::Error;
 
 use crate::files::{self, FileError};
-use crate::report::{self, Input, ReadError};
+use crate::report::{self, Input, ReadError, SERIES_FILE};
 use crate::summary::FILE as SUMMARY_FILE;
 use runs::Run;
 
@@ -242,18 +242,30 @@ impl<'a> Gathered<'a> {
             self.remarks.push(format!("{}: {remark}", from.display()));
         }
         if fresh {
-            self.keep(source, &from, &run)?;
+            self.keep_numbers(source, &from)?;
         }
+        self.keep(source, &run);
         Ok(Some(run))
     }
 
-    /// What the repository keeps of a run: its summary and the Pareto figure; of the letter's own evaluation report and all figures.
-    fn keep(&mut self, source: Source, folder: &Path, run: &Run<'_>) -> Result<(), ResultsError> {
+    /// What the repository keeps of a run that is there: its summary, of the letter's own evaluation also the series of its figures.
+    fn keep_numbers(&mut self, source: Source, folder: &Path) -> Result<(), ResultsError> {
         let kept = Path::new("results").join(source.name);
-        let path = folder.join(SUMMARY_FILE);
-        let summary = std::fs::read_to_string(&path)
-            .map_err(|source| ResultsError::Table { path, source })?;
-        self.files.push((kept.join(SUMMARY_FILE), summary));
+        let series = source.name == LETTER[0].name && folder.join(SERIES_FILE).is_file();
+        let names = [Some(SUMMARY_FILE), series.then_some(SERIES_FILE)];
+        for name in names.into_iter().flatten() {
+            let path = folder.join(name);
+            let text = std::fs::read_to_string(&path)
+                .map_err(|source| ResultsError::Table { path, source })?;
+            self.files.push((kept.join(name), text));
+        }
+        Ok(())
+    }
+
+    /// What the repository shows of a run besides: the Pareto figure, of the letter's own evaluation report and all figures. They are made
+    /// anew of a summary that was kept, too, so that all of them are of one program.
+    fn keep(&mut self, source: Source, run: &Run<'_>) {
+        let kept = Path::new("results").join(source.name);
         let report = report::render(&run.input, self.known);
         let whole = source.name == LETTER[0].name;
         for (name, svg) in report.figures {
@@ -264,7 +276,6 @@ impl<'a> Gathered<'a> {
         if whole {
             self.files.push((kept.join("report.html"), report.html));
         }
-        Ok(())
     }
 
     fn letter(&mut self, root: &Path, out: &Path) -> Result<(), ResultsError> {
@@ -487,6 +498,9 @@ pub fn make(root: &Path, out: &Path, known: &Arms) -> Result<Made, ResultsError>
     let mut written = Vec::new();
     for (path, text) in files {
         let full = root.join(&path);
+        if std::fs::read_to_string(&full).is_ok_and(|there| there == text) {
+            continue;
+        }
         if let Some(folder) = full.parent() {
             files::make_folder(folder)?;
         }

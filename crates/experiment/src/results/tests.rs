@@ -172,6 +172,31 @@ fn everything_that_is_there_is_shown_and_the_rest_is_named() {
 }
 
 #[test]
+fn figures_and_report_of_the_repository_are_those_of_this_program() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let arms = Arms::builtin();
+    let mut gathered = Gathered {
+        known: &arms,
+        files: Vec::new(),
+        parts: Vec::new(),
+        remarks: Vec::new(),
+    };
+    let nowhere = top.join("no-such-folder");
+    gathered.letter(&top, &nowhere).unwrap();
+    gathered.beyond(&top, &nowhere).unwrap();
+    assert!(gathered.files.len() >= 10, "{:?}", gathered.files.len());
+    let stale = gathered
+        .files
+        .iter()
+        .filter(|(path, text)| fs::read_to_string(top.join(path)).ok().as_ref() != Some(text));
+    let stale: Vec<&PathBuf> = stale.map(|(path, _)| path).collect();
+    assert!(
+        stale.is_empty(),
+        "`cargo xtask results` makes them anew: {stale:?}"
+    );
+}
+
+#[test]
 fn fitted_profiles_stand_apart_and_say_so() {
     let repository = repository("results-fitted");
     let root = &repository.0;

@@ -80,7 +80,7 @@ pub fn open(frame: &[u8]) -> Result<Opened, Closed> {
         2 => {}
         _ => return Err(Closed::Unreadable),
     }
-    skim::envelope(envelope).map_err(|_| Closed::Unreadable)?;
+    let layout = skim::envelope(envelope).map_err(|_| Closed::Unreadable)?;
     let (data, rest) = rasn::coer::decode_with_remainder::<Ieee1609Dot2Data>(envelope)
         .map_err(|_| Closed::Unreadable)?;
     let Ieee1609Dot2Content::SignedData(signed) = data.content else {
@@ -92,9 +92,16 @@ pub fn open(frame: &[u8]) -> Result<Opened, Closed> {
         signature,
         ..
     } = *signed;
-    // What was signed are the bytes that came, of which there is one way to write them.
-    let to_be_signed = rasn::coer::encode(&tbs_data).map_err(|_| Closed::Unreadable)?;
-    if envelope.get(3..3 + to_be_signed.len()) != Some(&to_be_signed[..]) || rest.len() > 64 {
+    // What was signed are the bytes that came. There is one way to write them, but for the list of additions to the header, which is as long
+    // as the sender's edition of the standard has it.
+    let to_be_signed = envelope[layout.signed.clone()].to_vec();
+    let mut alike = rasn::coer::encode(&tbs_data).map_err(|_| Closed::Unreadable)?;
+    if let Some(at) = layout.unused.map(|at| at - layout.signed.start)
+        && let (Some(ours), Some(theirs)) = (alike.get_mut(at), to_be_signed.get(at))
+    {
+        *ours = *theirs;
+    }
+    if alike != to_be_signed || rest.len() > 64 {
         return Err(Closed::Unreadable);
     }
     let payload = match tbs_data.payload.data.map(|data| data.content) {

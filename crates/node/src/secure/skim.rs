@@ -5,6 +5,10 @@
 //! keeping anything. Whatever is outside the profile of TS 103 097 is refused here; lists have at most [`MOST`] elements, and every
 //! element takes bytes that are there.
 
+use core::ops::Range;
+
+/// What is signed begins here: after version, content and hash algorithm.
+const SIGNED_FROM: usize = 3;
 /// Elements of a list.
 const MOST: u8 = 64;
 /// Context tags of the alternatives of a CHOICE, by their number.
@@ -19,15 +23,30 @@ type Skimmed = Result<(), Foreign>;
 /// What is left to look at.
 struct Rest<'a>(&'a [u8]);
 
+/// Where parts of an envelope are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Layout {
+    /// What is signed: `ToBeSignedData`.
+    pub(crate) signed: Range<usize>,
+    /// The byte that says how many bits of the list of header additions are unused, if there is such a list: a sender counts the additions
+    /// that its edition of the standard knows.
+    pub(crate) unused: Option<usize>,
+}
+
 /// Looks at an `Ieee1609Dot2Data` that holds signed data; bytes may follow it.
-pub(crate) fn envelope(bytes: &[u8]) -> Skimmed {
+pub(crate) fn envelope(bytes: &[u8]) -> Result<Layout, Foreign> {
     let mut rest = Rest(bytes);
+    let at = |rest: &Rest<'_>| bytes.len() - rest.0.len();
     // Version, signed data, SHA-256; a payload of data alone, version, unsecured data.
     for expected in [3, TAG | 1, 0, 0x40, 3, TAG] {
         rest.expect(expected)?;
     }
     rest.sized()?;
-    rest.header()?;
+    let additions = rest.header()?;
+    let layout = Layout {
+        signed: SIGNED_FROM..at(&rest),
+        unused: additions.map(|left| bytes.len() - left),
+    };
     match rest.byte()? {
         TAG => rest.skip(8)?,
         0x81 => {
@@ -38,7 +57,8 @@ pub(crate) fn envelope(bytes: &[u8]) -> Skimmed {
         }
         _ => return Err(Foreign),
     }
-    rest.signature()
+    rest.signature()?;
+    Ok(layout)
 }
 
 /// Looks at a certificate, and nothing after it.
@@ -103,8 +123,9 @@ impl Rest<'_> {
         (0..count).try_for_each(|_| element(self))
     }
 
-    /// `HeaderInfo` with generation time, perhaps with what stations ask each other for.
-    fn header(&mut self) -> Skimmed {
+    /// `HeaderInfo` with generation time, perhaps with what stations ask each other for. How many bytes are left where it says which bits
+    /// of its list of additions are unused, if it has one.
+    fn header(&mut self) -> Result<Option<usize>, Foreign> {
         let present = self.byte()?;
         // A list of revocations that is missing, a key for answers.
         if present & 0b0000_0111 != 0 {
@@ -118,10 +139,11 @@ impl Rest<'_> {
             }
         }
         if present & 0x80 == 0 {
-            return Ok(());
+            return Ok(None);
         }
         // Which additions there are: bytes of the bitmap, unused bits of the last one, the bits.
         self.expect(2)?;
+        let left = self.0.len();
         let unused = self.byte()?;
         let additions = self.byte()?;
         if unused > 7 || additions & 0b0011_1111 != 0 {
@@ -133,7 +155,7 @@ impl Rest<'_> {
         if additions & 0x40 != 0 {
             self.within(one_certificate)?;
         }
-        Ok(())
+        Ok(Some(left))
     }
 
     /// Something in bytes of its own, which it fills.

@@ -4,7 +4,7 @@ use covey_simulator::outcome::Misses;
 
 use super::super::draw::{Anchor, Paint, Panel, SMALL, Scale, Svg, TEXT};
 use super::super::series::Series;
-use super::super::view::View;
+use super::super::view::{ArmView, View};
 use super::{Figure, Layout, Swatch, extent, legend};
 
 /// A part of all misses.
@@ -54,8 +54,11 @@ impl Bar {
     }
 }
 
-/// The bars in the order of tables.
+/// The bars in the order of tables; the summary has the counts, too.
 pub(crate) fn bars(view: &View<'_>, series: &Series) -> Vec<Bar> {
+    if series.misses.is_empty() {
+        return view.arms.iter().filter_map(bar_of).collect();
+    }
     let order = |arm: &str| {
         view.arms
             .iter()
@@ -78,6 +81,17 @@ pub(crate) fn bars(view: &View<'_>, series: &Series) -> Vec<Bar> {
             .then_with(|| a.arm.cmp(&b.arm))
     });
     bars
+}
+
+fn bar_of(arm: &ArmView<'_>) -> Option<Bar> {
+    let relevant: u64 = arm.all.per_seed.iter().map(|seed| seed.relevant).sum();
+    // Older summaries have no counts by kind.
+    let counted = all(&arm.all.misses) > 0 || arm.all.per_seed.iter().all(|seed| seed.missed == 0);
+    (relevant > 0 && counted).then(|| Bar {
+        arm: arm.name.to_string(),
+        relevant,
+        misses: arm.all.misses,
+    })
 }
 
 pub(crate) fn figure(bars: &[Bar]) -> Option<Figure> {

@@ -6,6 +6,9 @@ use super::super::view::View;
 use super::{Figure, Layout, extent};
 use crate::names::{PROPOSED, strategy_of};
 
+/// Its file.
+pub(crate) const FILE: &str = "7-score-and-benefit.svg";
+
 /// The arms shown: the proposal at every allowance, else whatever there is.
 pub(crate) fn shown<'a>(view: &View<'_>, series: &'a Series) -> Vec<&'a ArmCured> {
     let mut arms: Vec<&ArmCured> = series
@@ -24,7 +27,7 @@ pub(crate) fn figure(view: &View<'_>, arms: &[&ArmCured]) -> Option<Figure> {
         return None;
     }
     Some(Figure::new(
-        "7-score-and-benefit.svg",
+        FILE,
         "Misses cured in the cycle after a decision, over the score with which a contributor was admitted or kept",
         |layout| draw(layout, view, arms),
     ))

@@ -6,6 +6,9 @@ use super::super::view::View;
 use super::{Figure, Layout, Swatch, extent, legend};
 use crate::names::{DEMAND, PROPOSED, RANDOM, at, strategy_of};
 
+/// Its file.
+pub(crate) const FILE: &str = "4-price-contributors-occupancy.svg";
+
 const HEIGHT: f64 = 120.0;
 
 /// One of the three panels.
@@ -47,7 +50,7 @@ pub(crate) fn figure(view: &View<'_>, series: &Series) -> Option<Figure> {
     }
     let warmup = view.summary.warmup_s;
     Some(Figure::new(
-        "4-price-contributors-occupancy.svg",
+        FILE,
         "Congestion price, contributors per host and cooperative load over time",
         |layout| draw(layout, &lines, warmup, view.summary.target()),
     ))
