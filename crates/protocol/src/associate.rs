@@ -15,6 +15,7 @@
 //! than [`MOST_TRACKS`] tracks are kept, whatever is said.
 
 mod assignment;
+mod sighted;
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -26,6 +27,7 @@ use crate::sorted::SortedMap;
 use crate::time::{Duration, Instant};
 
 use assignment::Assignment;
+pub(crate) use sighted::Sighted;
 
 /// No more tracks than this are kept; what does not fit gets no label.
 pub const MOST_TRACKS: usize = 8_192;
@@ -212,215 +214,6 @@ fn length(size: Size) -> f64 {
     }
 }
 
-/// Bodies that are told apart for the length of one judgement, by one who keeps no tracks from look to look.
-///
-/// They are sorted by where they are at the moment of the judgement, so that an entry is compared only with those that can be
-/// it: what lies within a gate when it was seen has moved by no more than its speed allows since then.
-#[derive(Debug, Clone)]
-pub(crate) struct Sighted {
-    accuracy: Accuracy,
-    now: Instant,
-    labels: Vec<ObjectId>,
-    seen: Vec<Seen>,
-    /// Places at `now`, ascending along the `axis` from the first look on.
-    spots: Vec<Spot>,
-    sorted: bool,
-    axis: usize,
-    /// Those too fast to be looked up by place.
-    wild: Vec<u32>,
-    /// Of the bodies in `spots`: the highest speed in m/s, and when the first and the last was seen.
-    fastest: f64,
-    times: Option<[Instant; 2]>,
-    /// Room to use again.
-    entries: Vec<Seen>,
-    near: Vec<u32>,
-    begin: Vec<u32>,
-    assignment: Assignment,
-}
-
-/// Where a body is at the moment of the judgement.
-#[derive(Debug, Clone, Copy)]
-struct Spot {
-    place: [f64; 2],
-    number: u32,
-}
-
-/// Nothing on a road is faster, in m/s.
-const WILD: f64 = 80.0;
-/// Much more than rounding leaves open, in metres.
-const ROUNDING_M: f64 = 1e-3;
-
-impl Sighted {
-    /// Bodies that are told apart at `now`.
-    pub(crate) fn new(
-        accuracy: Accuracy,
-        now: Instant,
-        bodies: impl IntoIterator<Item = (ObjectId, Seen)>,
-    ) -> Self {
-        let mut sighted = Self {
-            accuracy,
-            now,
-            labels: Vec::new(),
-            seen: Vec::new(),
-            spots: Vec::new(),
-            sorted: false,
-            axis: 0,
-            wild: Vec::new(),
-            fastest: 0.0,
-            times: None,
-            entries: Vec::new(),
-            near: Vec::new(),
-            begin: Vec::new(),
-            assignment: Assignment::default(),
-        };
-        for (label, seen) in bodies {
-            sighted.add(label, seen);
-        }
-        sighted
-    }
-
-    /// One body more.
-    pub(crate) fn add(&mut self, label: ObjectId, seen: Seen) {
-        let number = self.seen.len() as u32;
-        self.labels.push(label);
-        self.seen.push(seen);
-        let [x, y] = seen.velocity;
-        let speed = libm::sqrt(x * x + y * y);
-        let (here, _) = seen.moved(self.now);
-        // Whatever is nowhere, or moves in no way, is nothing that anybody sees.
-        if !(here.is_finite() && speed.is_finite()) {
-            return;
-        }
-        if speed > WILD {
-            self.wild.push(number);
-            return;
-        }
-        self.fastest = self.fastest.max(speed);
-        let [first, last] = self.times.unwrap_or([seen.at; 2]);
-        self.times = Some([first.min(seen.at), last.max(seen.at)]);
-        let spot = Spot {
-            place: [here.x, here.y],
-            number,
-        };
-        let at = match self.sorted {
-            // Numbers ascend, so it comes after all others at its place.
-            true => {
-                let (axis, along) = (self.axis, spot.place[self.axis]);
-                self.spots
-                    .partition_point(|other| other.place[axis] <= along)
-            }
-            false => self.spots.len(),
-        };
-        self.spots.insert(at, spot);
-    }
-
-    /// Which bodies the entries of one look are, none for none of them; the looker itself is not among them.
-    pub(crate) fn recognise(
-        &mut self,
-        looker: Option<ObjectId>,
-        objects: &[ObjectState],
-    ) -> Vec<Option<ObjectId>> {
-        if !self.sorted {
-            self.sort();
-        }
-        let mut near = core::mem::take(&mut self.near);
-        let mut begin = core::mem::take(&mut self.begin);
-        let mut entries = core::mem::take(&mut self.entries);
-        entries.clear();
-        entries.extend(objects.iter().map(Seen::of_object));
-        near.clear();
-        begin.clear();
-        begin.push(0);
-        // Mostly all of a look were seen at one time.
-        let mut reach: Option<(Instant, f64)> = None;
-        for entry in &entries {
-            let (_, reach_m) = *match &mut reach {
-                Some(reach) if reach.0 == entry.at => reach,
-                reach => reach.insert((entry.at, self.reach_m(entry))),
-            };
-            self.find_near(looker, entry, reach_m, &mut near);
-            begin.push(near.len() as u32);
-        }
-        let assignment = &mut self.assignment;
-        assignment.find(&self.seen, &entries, self.accuracy, |entry| {
-            &near[begin[entry] as usize..begin[entry + 1] as usize]
-        });
-        (self.near, self.begin, self.entries) = (near, begin, entries);
-        let label = |track: &Option<u32>| track.map(|track| self.labels[track as usize]);
-        assignment.track_of.iter().map(label).collect()
-    }
-
-    /// How far off the bodies that they are taken for the entries of the last look were, in metres, with the offset of the look taken out;
-    /// 0 for those that are none.
-    pub(crate) fn off_m(&self) -> impl Iterator<Item = f64> {
-        self.assignment.off_m()
-    }
-
-    /// Sorts all bodies along the axis over which they are spread the most.
-    fn sort(&mut self) {
-        let spread = |axis: usize| {
-            let along = self.spots.iter().map(|spot| spot.place[axis]);
-            let (low, high) = along.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), at| {
-                (low.min(at), high.max(at))
-            });
-            high - low
-        };
-        let axis = usize::from(spread(1) > spread(0));
-        self.spots.sort_unstable_by(|a, b| {
-            let order = a.place[axis].total_cmp(&b.place[axis]);
-            order.then(a.number.cmp(&b.number))
-        });
-        self.axis = axis;
-        self.sorted = true;
-    }
-
-    /// No body that is farther off an entry at the moment of the judgement fits it, in metres.
-    fn reach_m(&self, entry: &Seen) -> f64 {
-        let Some([first, last]) = self.times else {
-            return 0.0;
-        };
-        let seconds = |at: Instant| entry.at.since(at).seconds().clamp(-1.0, 2.0).abs();
-        let [apart, aligned] = self.accuracy.variances();
-        let most = drift(seconds(first).max(seconds(last)));
-        let gate = |variance: f64| GATE * libm::sqrt(variance + most * most);
-        // The offset of a report is a median of offsets within the first gate, axis by axis.
-        let gates = match aligned < apart {
-            true => gate(aligned) + 1.5 * gate(apart),
-            false => gate(apart),
-        };
-        let since = self.now.since(entry.at).seconds().abs();
-        gates + self.fastest * since + ROUNDING_M
-    }
-
-    /// Appends the bodies that may be an entry of `looker`, ascending.
-    fn find_near(&self, looker: Option<ObjectId>, entry: &Seen, reach: f64, near: &mut Vec<u32>) {
-        let Position { x, y } = entry.position;
-        let beside = |number: u32| {
-            let there = self.seen[number as usize].position;
-            there.x <= x + CELL_M
-                && there.x >= x - CELL_M
-                && (there.y - y).abs() <= CELL_M
-                && Some(self.labels[number as usize]) != looker
-        };
-        let some = near.len();
-        let [at, off] = match self.axis {
-            0 => [x, y],
-            _ => [y, x],
-        };
-        let (low, high) = (at - reach, at + reach);
-        let (along, across) = (self.axis, 1 - self.axis);
-        let from = self.spots.partition_point(|spot| spot.place[along] < low);
-        let strip = self.spots[from..].iter();
-        for spot in strip.take_while(|spot| spot.place[along] <= high) {
-            if (spot.place[across] - off).abs() <= reach && beside(spot.number) {
-                near.push(spot.number);
-            }
-        }
-        near.extend(self.wild.iter().copied().filter(|&number| beside(number)));
-        near[some..].sort_unstable();
-    }
-}
-
 /// A body that is kept track of.
 #[derive(Debug, Clone, Copy)]
 struct Track {
@@ -533,18 +326,16 @@ impl Association {
         let mut begin: Vec<u32> = alloc::vec![0];
         let mut near: Vec<u32> = Vec::new();
         for entry in &entries {
-            let at = near.len();
+            let mut kept = near.len();
             self.near(entry.position, &mut near);
-            if let Some(not) = not {
-                let mut kept = at;
-                for k in at..near.len() {
-                    if near[k] != not {
-                        near[kept] = near[k];
-                        kept += 1;
-                    }
+            for k in kept..near.len() {
+                let number = near[k];
+                if Some(number) != not && self.may_be(number, entry) {
+                    near[kept] = number;
+                    kept += 1;
                 }
-                near.truncate(kept);
             }
+            near.truncate(kept);
             begin.push(near.len() as u32);
         }
         let mut few: Vec<u32> = near.clone();
@@ -590,6 +381,18 @@ impl Association {
         for label in old {
             self.remove(label);
         }
+    }
+
+    /// A track is not so far off an entry that it fits under no offset of the look.
+    fn may_be(&self, number: u32, entry: &Seen) -> bool {
+        let (here, seconds) = self.tracks[number as usize].seen.moved(entry.at);
+        let [apart, aligned] = self.accuracy.variances();
+        // The offset is a median of offsets within the first gate, axis by axis; and a little for rounding.
+        let gates = if aligned < apart { 2.51 } else { 1.01 } * GATE;
+        let drift = drift(seconds);
+        let most = gates * gates * (apart + drift * drift);
+        let (dx, dy) = (entry.position.x - here.x, entry.position.y - here.y);
+        dx * dx <= most && dy * dy <= most
     }
 
     /// Takes a look at a track into account.

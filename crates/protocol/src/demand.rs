@@ -21,6 +21,7 @@ pub mod need;
 mod outlook;
 pub mod road;
 pub mod scene;
+mod shadows;
 #[cfg(feature = "snapshot")]
 pub mod snapshot;
 pub mod spoken;
@@ -50,6 +51,7 @@ use outlook::{Outlook, Targets};
 use road::Road;
 use scene::{Body, NOMINAL, Scene};
 use select::{DemandCandidate, DemandListener, DemandProblem, Need, Object, Pick, Selection};
+use shadows::Shadows;
 use spoken::Spoken;
 
 /// Chance that somebody still sees what it just reported.
@@ -388,11 +390,12 @@ impl Demand {
         let (scene, objects) = (&self.scene, &problem.objects);
         let outlook = Outlook::new(view, scene, &self.options);
         let beaconing = Targets::new(scene, wanted, |number| !objects[number as usize].silent);
+        let mut shadows = Shadows::default();
         let look = |candidate: u32, views: &mut Vec<(u32, f64)>, work: &mut u32| {
             let id = problem.candidates[candidate as usize].id;
             if let Some(body) = scene.find(id.into()) {
                 scene.allow(*work);
-                *views = self.foreseen_views(view, body, &beaconing, &outlook);
+                *views = self.foreseen_views(view, body, &beaconing, &outlook, &mut shadows);
                 *work = scene.left().unwrap_or(0);
             }
         };
@@ -415,9 +418,10 @@ impl Demand {
         scene.allow(u32::MAX);
         let outlook = Outlook::new(view, scene, &self.options);
         let all = Targets::new(scene, wanted, |_| true);
+        let mut shadows = Shadows::default();
         for candidate in &mut problem.candidates {
             if let Some(body) = scene.find(candidate.id.into()) {
-                candidate.views = self.foreseen_views(view, body, &all, &outlook);
+                candidate.views = self.foreseen_views(view, body, &all, &outlook, &mut shadows);
             }
         }
     }
@@ -513,6 +517,7 @@ impl Demand {
         let (scene, options) = (&self.scene, &self.options);
         let host = scene.find(view.host.into());
         let mut candidates = Vec::with_capacity(members.len());
+        let mut shadows = Shadows::default();
         for &member in members.iter().filter(|&&m| Some(m) != host) {
             if scene.is_spent() {
                 break;
@@ -524,7 +529,7 @@ impl Demand {
             if options.candidates_in_tile_only && !in_tile {
                 continue;
             }
-            let views = self.foreseen_views(view, member, targets, outlook);
+            let views = self.foreseen_views(view, member, targets, outlook, &mut shadows);
             let heard = host.map_or(1.0, |host| {
                 let host = scene.bodies()[host as usize].position;
                 view.links.between(host, body.position)
@@ -563,6 +568,7 @@ impl Demand {
         member: u32,
         targets: &Targets,
         outlook: &Outlook<'_>,
+        shadows: &mut Shadows,
     ) -> Vec<(u32, f64)> {
         let (scene, options) = (&self.scene, &self.options);
         let body = &scene.bodies()[member as usize];
@@ -577,6 +583,7 @@ impl Demand {
             ((options.report_stale_s - age) / span).clamp(0.0, 1.0)
         });
         let range = options.sensor_range_m;
+        let mut panorama = outlook.around(shadows, member, range);
         let mut views = Vec::new();
         targets.each_around(scene, body.position, range, |object, number| {
             if object == member {
@@ -587,7 +594,7 @@ impl Demand {
             let chance = if freshness >= 1.0 && reported {
                 STILL_SEES
             } else {
-                let seen = outlook.sees(member, object);
+                let seen = panorama.shows(object);
                 let drawn = options.course.sight_trust * f64::from(u8::from(seen));
                 let told = if reported {
                     STILL_SEES

@@ -13,10 +13,11 @@
 //!   state of each counts. Numbers in messages are not looked at, unless they are to be believed ([`Identities::True`]).
 
 use alloc::vec::Vec;
+use core::cell::Cell;
 
 use crate::associate::{Identities, Seen, Sighted};
 use crate::contributor::Asked;
-use crate::demand::need::{Course, Needs};
+use crate::demand::need::{self, Course, Needs};
 use crate::demand::scene::{Body, NOMINAL, Scene};
 use crate::demand::spoken::{self, Spoken};
 use crate::demand::{BodySizes, DemandOptions};
@@ -190,35 +191,40 @@ impl Chooser {
             true => labelled.sensed.iter().filter(eligible).copied().collect(),
             false => Vec::new(),
         };
-        let mut worth = Vec::new();
+        let mut worth: Vec<ObjectId> = Vec::new();
         if !considered.is_empty() {
             let around = around(options, &neighbours, &considered);
             let told = labelled.told(parameters, options, observer, heard, &around);
-            let judged_at = match options.on_road {
-                true => judged_at(parameters, observer.now),
-                false => observer.now,
+            // What is said in any case need not be judged.
+            let said_anyway = |state: &ObjectState| match silent(state) {
+                true => told.binary_search_by_key(&state.id, |t| t.id).is_err(),
+                false => named(state),
             };
-            let knowledge = Knowledge {
-                now: observer.now,
-                own: observer.id.into(),
-                state: observer.state,
-                heard: &neighbours,
-                sensed: &labelled.sensed,
-                told: &told,
-                doubts: &doubts,
-                said: &labelled.said(&neighbours, judged_at),
-                ahead_s: judged_at.since(observer.now).seconds(),
-                links: &links,
-                map: observer.map,
-            };
-            let need = self.needs_of(options, parameters, &knowledge, &around, &considered);
-            let needed = |(state, need): (&ObjectState, f64)| {
-                let known = told.binary_search_by_key(&state.id, |t| t.id).is_ok();
-                let asked_for = !silent(state) && named(state);
-                let worth = asked_for || silent(state) && !known || need >= options.threshold;
-                worth.then_some(state.id)
-            };
-            worth.extend(considered.iter().zip(need).filter_map(needed));
+            let (said, judged): (Vec<ObjectState>, Vec<ObjectState>) =
+                considered.iter().copied().partition(said_anyway);
+            worth.extend(said.iter().map(|state| state.id));
+            if !judged.is_empty() {
+                let judged_at = match options.on_road {
+                    true => judged_at(parameters, observer.now),
+                    false => observer.now,
+                };
+                let knowledge = Knowledge {
+                    now: observer.now,
+                    own: observer.id.into(),
+                    state: observer.state,
+                    heard: &neighbours,
+                    sensed: &labelled.sensed,
+                    told: &told,
+                    doubts: &doubts,
+                    said: &labelled.said(&neighbours, judged_at),
+                    ahead_s: judged_at.since(observer.now).seconds(),
+                    links: &links,
+                    map: observer.map,
+                };
+                let needed = self.needed(options, parameters, &knowledge, &around, &judged);
+                let needed = judged.iter().zip(needed).filter(|(_, needed)| *needed);
+                worth.extend(needed.map(|(state, _)| state.id));
+            }
         }
         let all_silent = asked.for_content(Content::SilentOnly);
         let chosen = |&k: &usize| {
@@ -264,15 +270,16 @@ impl Chooser {
         links
     }
 
-    /// The summed need of others for each of `objects`, which are among what is sensed.
-    fn needs_of(
+    /// Whether the summed need of others for each of `objects`, which are among what is sensed, reaches the threshold. Whoever else
+    /// needs what is needed already is not looked for.
+    fn needed(
         &mut self,
         options: &DemandOptions,
         parameters: &Parameters,
         knowledge: &Knowledge<'_>,
         around: &Around,
         objects: &[ObjectState],
-    ) -> Vec<f64> {
+    ) -> Vec<bool> {
         self.gather(options, parameters, knowledge, around);
         self.place(options, knowledge);
         let scene = &mut self.scene;
@@ -304,40 +311,37 @@ impl Chooser {
         let trust = options.course.sight_trust;
         let walls = options.walls(knowledge.map);
         let range = options.sensor_range_m;
-        self.needs.find(
-            scene,
-            &options.course,
-            parameters,
-            &listeners,
-            |object| considered[object as usize],
-            |i, o| {
-                let (a, b) = (&scene.bodies()[i as usize], &scene.bodies()[o as usize]);
-                if a.position.distance(b.position) <= range && scene.sees(i, o, walls) {
-                    trust
-                } else {
-                    0.0
-                }
-            },
-        );
-        let mut need = alloc::vec![0.0; scene.bodies().len()];
-        for pair in self.needs.pairs() {
-            let (listener, object) = (
-                &scene.bodies()[pair.listener as usize],
-                &scene.bodies()[pair.object as usize],
-            );
+        let need = alloc::vec![Cell::new(0.0); scene.bodies().len()];
+        let open = |object: u32| {
+            considered[object as usize] && need[object as usize].get() < options.threshold
+        };
+        let judge = |i: u32, o: u32| {
+            let (listener, object) = (&scene.bodies()[i as usize], &scene.bodies()[o as usize]);
+            let near = listener.position.distance(object.position) <= range;
+            let seen = if near && scene.sees(i, o, walls) {
+                trust
+            } else {
+                0.0
+            };
+            let deadline_s = need::deadline_s(scene, parameters, i, o);
             let heard = || knowledge.links.between(object.position, listener.position);
-            let times = [pair.deadline_s, knowledge.ahead_s];
-            let mut lacking = pair.unseen;
-            lacking *= options.lacking(parameters, object, heard, times);
+            let mut lacking = 1.0 - seen;
+            lacking *= options.lacking(parameters, object, heard, [deadline_s, knowledge.ahead_s]);
             if options.road().is_some_and(|road| road.counts_said) {
                 let said = knowledge.said_of(object.id);
-                let (links, place) = (knowledge.links, listener.position);
-                lacking *= spoken::missed(links, said, place, pair.deadline_s);
+                lacking *= spoken::missed(knowledge.links, said, listener.position, deadline_s);
             }
-            need[pair.object as usize] += lacking;
-        }
-        let of = |body: &Option<u32>| body.map_or(0.0, |body| need[body as usize]);
-        bodies.iter().map(of).collect()
+            let sum = &need[o as usize];
+            sum.set(sum.get() + lacking);
+            seen
+        };
+        self.needs
+            .find(scene, &options.course, parameters, &listeners, open, judge);
+        let of = |body: &Option<u32>| body.map_or(0.0, |body| need[body as usize].get());
+        bodies
+            .iter()
+            .map(|body| of(body) >= options.threshold)
+            .collect()
     }
 
     /// All that is known and matters, own sensing before what others told, by ascending id. Whoever is too far from all objects in

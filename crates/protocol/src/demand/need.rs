@@ -77,8 +77,8 @@ impl Needs {
         &self.pairs
     }
 
-    /// Finds what each of `listeners` needs, among the objects that `wanted` lets through. `sees(i, o)` is the chance that i
-    /// sees o.
+    /// Finds what each of `listeners` needs, among the objects that `wanted` lets through; what it no longer lets through, it need
+    /// not be asked for again. `sees(i, o)` is the chance that i sees o.
     pub fn find(
         &mut self,
         scene: &Scene,
@@ -100,7 +100,8 @@ impl Needs {
         self.few = (few.len() <= FEW).then_some(few);
         let order = nearest_first(scene, listeners);
         for &listener in order.as_deref().unwrap_or(listeners) {
-            if scene.is_spent() {
+            let idle = |few: &Vec<u32>| !few.iter().any(|&object| wanted(object));
+            if scene.is_spent() || self.few.as_ref().is_some_and(idle) {
                 break;
             }
             self.ahead.clear();

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use super::scene::{Body, Scene};
+use super::shadows::Shadows;
 use super::{DemandOptions, Views};
 use crate::grid::{Cell, Position};
 use crate::map::RoadMap;
@@ -95,6 +96,47 @@ impl<'a> Outlook<'a> {
             None => self.scene.sees(from, to, self.walls),
             Some(digests) => digests.mark(from, to),
         }
+    }
+
+    /// The same for one who looks around, as far as `range_m`.
+    pub(super) fn around<'o>(
+        &'o self,
+        shadows: &'o mut Shadows,
+        from: u32,
+        range_m: f64,
+    ) -> Panorama<'o> {
+        Panorama {
+            outlook: self,
+            shadows,
+            cast: false,
+            from,
+            range_m,
+        }
+    }
+}
+
+/// What one body sees of those around it, as far as the host can tell.
+pub(super) struct Panorama<'a> {
+    outlook: &'a Outlook<'a>,
+    shadows: &'a mut Shadows,
+    /// Somebody was looked at, so that it is known who stands around.
+    cast: bool,
+    from: u32,
+    range_m: f64,
+}
+
+impl Panorama<'_> {
+    /// It sees `to`, which is within its range.
+    pub(super) fn shows(&mut self, to: u32) -> bool {
+        let Outlook { scene, walls, .. } = *self.outlook;
+        if let Some(digests) = &self.outlook.digests {
+            return digests.mark(self.from, to);
+        }
+        if !self.cast {
+            self.shadows.cast(scene, self.from, self.range_m);
+            self.cast = true;
+        }
+        !self.shadows.hide(scene, to) && !scene.walled_off(self.from, to, walls)
     }
 }
 

@@ -170,16 +170,23 @@ pub struct Scene {
     rows: usize,
     offsets: Vec<u32>,
     members: Vec<u32>,
-    /// Where each of `members` is, and a little more than it reaches from there at most, in metres.
+    /// Where each body is, and a little more than it reaches from there at most, in metres.
+    discs: Vec<[f64; 3]>,
+    /// The discs of `members`.
     spots: Vec<[f64; 3]>,
     /// Room to find bodies in a box: a bit each.
     marks: RefCell<Vec<u64>>,
     /// How far bodies were moved onto their lanes; kept for the next scene where one follows the other.
     corrections: Vec<[f64; 2]>,
     before: Option<Vec<(ObjectId, [f64; 2])>>,
+    /// By body: what last stood in the way of a line from it, and to it.
+    hints: RefCell<Vec<[u32; 2]>>,
     /// Steps of work that may still be done with it; none where nobody counts.
     left: Cell<Option<u32>>,
 }
+
+/// No body.
+const NOBODY: u32 = u32::MAX;
 
 impl Scene {
     /// A scene that is rebuilt cycle by cycle with the same ids for the same bodies: whoever may be on two lanes stays on the
@@ -363,7 +370,14 @@ impl Scene {
         self.offsets.clear();
         self.offsets.resize(self.columns * self.rows + 1, 0);
         let mut spans = Vec::with_capacity(self.bodies.len());
+        let hints = self.hints.get_mut();
+        hints.clear();
+        hints.resize(self.bodies.len(), [NOBODY; 2]);
+        self.discs.clear();
         for body in &self.bodies {
+            let [along, across] = body.half();
+            let reach = libm::sqrt(along * along + across * across) + SLACK_M;
+            self.discs.push([body.position.x, body.position.y, reach]);
             let r = 0.5 * libm::hypot(body.size.length, body.size.width);
             let (x0, y0) = self.cell(body.position.x - r, body.position.y - r);
             let (x1, y1) = self.cell(body.position.x + r, body.position.y + r);
@@ -384,10 +398,7 @@ impl Scene {
         self.spots.resize(total, [0.0; 3]);
         let mut next = self.offsets.clone();
         for (number, &(x0, x1, y0, y1)) in (0u32..).zip(&spans) {
-            let body = &self.bodies[number as usize];
-            let [along, across] = body.half();
-            let reach = libm::sqrt(along * along + across * across) + SLACK_M;
-            let spot = [body.position.x, body.position.y, reach];
+            let spot = self.discs[number as usize];
             for y in y0..=y1 {
                 for x in x0..=x1 {
                     let at = &mut next[y * self.columns + x];
@@ -484,19 +495,52 @@ impl Scene {
     /// Body `from` can see the middle of body `to` from just above its own roof, past all known boxes and buildings.
     #[must_use]
     pub fn sees(&self, from: u32, to: u32, map: Option<&dyn RoadMap>) -> bool {
+        !self.blocked(&self.line(from, to), from, to) && !self.walled_off(from, to, map)
+    }
+
+    /// A building stands between two bodies.
+    pub(crate) fn walled_off(&self, from: u32, to: u32, map: Option<&dyn RoadMap>) -> bool {
+        let place = |body: u32| self.bodies[body as usize].position;
+        map.is_some_and(|map| map.building_between(place(from), place(to)))
+    }
+
+    /// The line from just above the roof of one body to the middle of another.
+    pub(crate) fn line(&self, from: u32, to: u32) -> Line {
         let (a, b) = (&self.bodies[from as usize], &self.bodies[to as usize]);
-        let line = Line {
+        Line {
             from: a.position,
             to: b.position,
             height: a.size.height + 0.1,
             fall: a.size.height + 0.1 - 0.5 * b.size.height,
+        }
+    }
+
+    /// Where a body is, and a little more than it reaches from there at most, in metres.
+    pub(crate) fn disc(&self, body: u32) -> [f64; 3] {
+        self.discs[body as usize]
+    }
+
+    /// A box stands in the way: mostly one that stood in the way of the last line from there, or to there.
+    fn blocked(&self, line: &Line, from: u32, to: u32) -> bool {
+        let mut hints = self.hints.borrow_mut();
+        let stands = |&body: &u32| {
+            body != NOBODY && body != from && body != to && self.in_the_way(line, body)
         };
-        !self.blocked(&line, from, to)
-            && !map.is_some_and(|map| map.building_between(a.position, b.position))
+        let before = [hints[from as usize][0], hints[to as usize][1]];
+        if before.iter().any(stands) {
+            self.spend(2);
+            return true;
+        }
+        let found = self.first_in_the_way(line, from, to);
+        if let Some(body) = found {
+            hints[from as usize][0] = body;
+            hints[to as usize][1] = body;
+        }
+        found.is_some()
     }
 
     /// Walks the cells under the line and tries the boxes in them.
-    fn blocked(&self, line: &Line, from: u32, to: u32) -> bool {
+    fn first_in_the_way(&self, line: &Line, from: u32, to: u32) -> Option<u32> {
         let (mut x, mut y) = self.cell(line.from.x, line.from.y);
         let last = self.cell(line.to.x, line.to.y);
         let (dx, dy) = (line.to.x - line.from.x, line.to.y - line.from.y);
@@ -525,11 +569,11 @@ impl Scene {
                     && body != to
                     && self.in_the_way(line, body)
                 {
-                    return true;
+                    return Some(body);
                 }
             }
             if (x, y) == last {
-                return false;
+                return None;
             }
             if at_x <= at_y {
                 x = if dx > 0.0 { x + 1 } else { x.wrapping_sub(1) };
@@ -539,13 +583,14 @@ impl Scene {
                 at_y = next(y, dy, line.from.y, self.corner.y);
             }
             if x >= self.columns || y >= self.rows {
-                return false;
+                return None;
             }
         }
-        false
+        None
     }
 
-    fn in_the_way(&self, line: &Line, body: u32) -> bool {
+    /// The box of a body stands in the way of a line.
+    pub(crate) fn in_the_way(&self, line: &Line, body: u32) -> bool {
         let b = &self.bodies[body as usize];
         let [c, s] = self.along[body as usize];
         // In the body's own frame the box is upright: clip the line against it.
@@ -582,11 +627,18 @@ fn direction(heading: f64) -> [f64; 2] {
 }
 
 /// A sight line: where it begins, where it ends, at which height it begins and by how much it falls.
-struct Line {
+pub(crate) struct Line {
     from: Position,
     to: Position,
     height: f64,
     fall: f64,
+}
+
+impl Line {
+    /// From one end to the other.
+    pub(crate) fn span(&self) -> [f64; 2] {
+        [self.to.x - self.from.x, self.to.y - self.from.y]
+    }
 }
 
 #[cfg(test)]
