@@ -46,8 +46,8 @@ use step_report::Report;
 use steps::{STEPS, Step};
 
 fn main() -> ExitCode {
-    if let Some(call) = fuzz::compiler_call() {
-        return in_place_of_the_compiler(&call);
+    if let Some(call) = fuzz::compiler_call().or_else(python::cargo_call) {
+        return in_place_of(&call);
     }
     match arguments::parse(std::env::args().skip(1)) {
         Ok(Task::Help(text)) => {
@@ -92,19 +92,16 @@ fn main() -> ExitCode {
     }
 }
 
-/// Calls the compiler and ends as it does.
-fn in_place_of_the_compiler(call: &[String]) -> ExitCode {
-    let Some((compiler, arguments)) = call.split_first() else {
+/// Calls the compiler, or cargo, and ends as it does.
+fn in_place_of(call: &[String]) -> ExitCode {
+    let Some((program, arguments)) = call.split_first() else {
         return ExitCode::FAILURE;
     };
-    match std::process::Command::new(compiler)
-        .args(arguments)
-        .status()
-    {
+    match std::process::Command::new(program).args(arguments).status() {
         Ok(status) if status.success() => ExitCode::SUCCESS,
         Ok(_) => ExitCode::FAILURE,
         Err(error) => {
-            eprintln!("error: {compiler} cannot be run: {error}");
+            eprintln!("error: {program} cannot be run: {error}");
             ExitCode::FAILURE
         }
     }

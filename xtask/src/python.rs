@@ -26,6 +26,8 @@ Examples:
 const OWN: &str = "python/.venv";
 /// What builds wheels.
 const MATURIN: &str = "maturin==1.16.0";
+/// Set where this program is called in place of cargo: the features of the tests.
+const AS_CARGO: &str = "COVEY_PYTHON_FEATURES";
 /// What the tests need, by name and version.
 pub(crate) const REQUIREMENTS: &str = "python/tests/requirements.txt";
 
@@ -55,15 +57,23 @@ pub(crate) fn build(root: &Path, more: &[String], report: &mut Report) {
         return;
     }
     report.note("building covey (some minutes the first time)".to_owned());
-    if install(root, OWN, "release", &["--release"], report) {
+    if install(root, OWN, "release", &["--release"], None, report) {
         report.note(format!(
             "done. Try:\n  {python} -c \"import covey; print(covey.run(arms=['cam-only', 'proposed@0.4'], warmup_s=5, measure_s=5))\""
         ));
     }
 }
 
-/// Builds a wheel in a folder of its own below the target folder, and installs it into an environment.
-fn install(root: &Path, venv: &str, name: &str, options: &[&str], report: &mut Report) -> bool {
+/// Builds a wheel in a folder of its own below the target folder, and installs it into an environment. With the features of the tests, what they
+/// compiled serves.
+fn install(
+    root: &Path,
+    venv: &str,
+    name: &str,
+    options: &[&str],
+    tests_features: Option<&str>,
+    report: &mut Report,
+) -> bool {
     let wheels = match metadata::target_folder(root) {
         Ok(target) => Path::new(&target).join("wheels").join(name),
         Err(error) => {
@@ -80,9 +90,22 @@ fn install(root: &Path, venv: &str, name: &str, options: &[&str], report: &mut R
     // For this machine: which others it fits is for those to find out who publish it.
     build.extend(["--compatibility", "linux", "--out", wheels]);
     build.extend(options);
-    let call = Call::new(root, &program("maturin"), &build)
+    let mut call = Call::new(root, &program("maturin"), &build)
         .env("VIRTUAL_ENV", &folder.to_string_lossy())
         .env("CARGO_TERM_COLOR", "never");
+    if let Some(features) = tests_features {
+        match std::env::current_exe() {
+            Ok(this) => {
+                call = call
+                    .env(AS_CARGO, features)
+                    .env("CARGO", &this.to_string_lossy());
+            }
+            Err(error) => {
+                report.fail(&format!("cargo xtask: {error}"));
+                return false;
+            }
+        }
+    }
     let pip = [
         "-m",
         "pip",
@@ -96,9 +119,43 @@ fn install(root: &Path, venv: &str, name: &str, options: &[&str], report: &mut R
     report.call(call) && report.call(Call::new(root, &program("python"), &pip))
 }
 
+/// Where maturin calls this program in place of cargo: what cargo is to be called with. A package by itself has other features of what others
+/// wrote than the workspace with its tests, and half of it would be compiled anew; so the workspace's libraries are asked for, and an example, for
+/// which cargo counts what tests use.
+pub(crate) fn cargo_call() -> Option<Vec<String>> {
+    let features = std::env::var(AS_CARGO).ok()?;
+    let asked: Vec<String> = std::env::args().skip(1).collect();
+    Some(with_features_of_tests(&features, asked))
+}
+
+fn with_features_of_tests(features: &str, asked: Vec<String>) -> Vec<String> {
+    let call = ["cargo".to_string()].into_iter();
+    // As a task it is called with the name of one; maturin asks cargo to compile, or for something else.
+    if asked.first().is_none_or(|command| command != "rustc") {
+        return call.chain(asked).collect();
+    }
+    let build = [
+        "build",
+        "--locked",
+        "--message-format",
+        "json-render-diagnostics",
+        "--workspace",
+        "--features",
+        features,
+        "--lib",
+        "--example",
+        "results",
+    ];
+    call.chain(build.map(str::to_string)).collect()
+}
+
 /// The step of `cargo xtask test`: a package as quick to build as the other tests, and what it must do.
 pub(crate) fn test(root: &Path, report: &mut Report) {
-    if !install(root, VENV, "tests", &[], report) {
+    let features = match metadata::workspace(root) {
+        Ok(packages) => metadata::test_features(&packages),
+        Err(error) => return report.fail(&error),
+    };
+    if !install(root, VENV, "tests", &[], Some(&features), report) {
         return;
     }
     let python = root.join(VENV).join("bin/python");
@@ -146,6 +203,21 @@ fn counts(output: &str) -> Option<Counts> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn maturin_gets_what_the_tests_have_compiled() {
+        let words = |text: &str| text.split(' ').map(str::to_string).collect::<Vec<_>>();
+        let found = with_features_of_tests("a/b,c/d", words("rustc --lib -- -C strip=symbols"));
+        assert_eq!(found[..2], words("cargo build"));
+        assert!(
+            found
+                .windows(2)
+                .any(|two| two == words("--features a/b,c/d"))
+        );
+        assert!(found.contains(&"--workspace".to_string()) && !found.contains(&"--".to_string()));
+        let other = with_features_of_tests("a/b", words("metadata --format-version 1"));
+        assert_eq!(other, words("cargo metadata --format-version 1"));
+    }
 
     #[test]
     fn the_counts_of_pytest_are_read() {
