@@ -36,6 +36,10 @@ pub const MOST_TRACKS: usize = 8_192;
 const LABELS: u16 = 32_768;
 /// Side of the cells of the index, in metres: nothing moves farther within the memory of tracks at road speeds.
 const CELL_M: f64 = 50.0;
+/// Nothing is moved forward by more seconds.
+const MOST_S: f64 = 2.0;
+/// Much more than rounding leaves open, in metres.
+const ROUNDING_M: f64 = 1e-3;
 /// Gate, in standard deviations.
 const GATE: f64 = 3.0;
 /// What prediction and sensing leave open where positions have no errors, in metres.
@@ -148,7 +152,7 @@ impl Seen {
 
     /// Where it is at `at`, going on as it went.
     fn moved(&self, at: Instant) -> (Position, f64) {
-        let seconds = at.since(self.at).seconds().clamp(-1.0, 2.0);
+        let seconds = at.since(self.at).seconds().clamp(-1.0, MOST_S);
         let position = Position::new(
             self.position.x + seconds * self.velocity[0],
             self.position.y + seconds * self.velocity[1],
@@ -326,9 +330,10 @@ impl Association {
         let mut begin: Vec<u32> = alloc::vec![0];
         let mut near: Vec<u32> = Vec::new();
         for entry in &entries {
-            let mut kept = near.len();
+            let from = near.len();
             self.near(entry.position, &mut near);
-            for k in kept..near.len() {
+            let mut kept = from;
+            for k in from..near.len() {
                 let number = near[k];
                 if Some(number) != not && self.may_be(number, entry) {
                     near[kept] = number;
@@ -387,10 +392,18 @@ impl Association {
     fn may_be(&self, number: u32, entry: &Seen) -> bool {
         let (here, seconds) = self.tracks[number as usize].seen.moved(entry.at);
         let [apart, aligned] = self.accuracy.variances();
-        // The offset is a median of offsets within the first gate, axis by axis; and a little for rounding.
-        let gates = if aligned < apart { 2.51 } else { 1.01 } * GATE;
-        let drift = drift(seconds);
-        let most = gates * gates * (apart + drift * drift);
+        let gate = |variance: f64, seconds: f64| {
+            let drift = drift(seconds);
+            GATE * libm::sqrt(variance + drift * drift)
+        };
+        // The offset is a median of offsets within the first gate, axis by axis, of tracks of whatever age.
+        let offset = if aligned < apart {
+            gate(apart, MOST_S)
+        } else {
+            0.0
+        };
+        let most = gate(apart, seconds) + offset + ROUNDING_M;
+        let most = most * most;
         let (dx, dy) = (entry.position.x - here.x, entry.position.y - here.y);
         dx * dx <= most && dy * dy <= most
     }

@@ -17,6 +17,7 @@ mod page;
 mod paired;
 mod parameters;
 mod series;
+mod texts;
 pub(crate) mod view;
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::assignment::Assignment;
-use super::{Accuracy, CELL_M, GATE, Seen, drift};
+use super::{Accuracy, CELL_M, GATE, MOST_S, ROUNDING_M, Seen, drift};
 use crate::grid::Position;
 use crate::ids::ObjectId;
 use crate::messages::ObjectState;
@@ -55,8 +55,6 @@ struct Reach {
 
 /// Nothing on a road is faster, in m/s.
 const WILD: f64 = 80.0;
-/// Much more than rounding leaves open, in metres.
-const ROUNDING_M: f64 = 1e-3;
 
 impl Sighted {
     /// Bodies that are told apart at `now`.
@@ -194,7 +192,7 @@ impl Sighted {
                 since_s: None,
             };
         };
-        let seconds = |at: Instant| entry.at.since(at).seconds().clamp(-1.0, 2.0).abs();
+        let seconds = |at: Instant| entry.at.since(at).seconds().clamp(-1.0, MOST_S).abs();
         let [apart, aligned] = self.accuracy.variances();
         let most = drift(seconds(first).max(seconds(last)));
         let gate = |variance: f64| GATE * libm::sqrt(variance + most * most);
