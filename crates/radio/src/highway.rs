@@ -395,7 +395,7 @@ pub fn run(setting: &Published, options: &Options) -> Result<Measured, Parameter
     let mut counts = Counts::default();
     let mut arrived = Vec::new();
     for slot in 0..end {
-        if slot % UPDATE == 0 {
+        if slot.is_multiple_of(UPDATE) {
             if slot >= begin {
                 counts.note(&road, &arrived);
                 for station in

@@ -256,7 +256,7 @@ fn transformable(blocks: u32) -> u32 {
     let smooth = |&blocks: &u32| {
         let mut left = blocks;
         for factor in [2, 3, 5] {
-            while left % factor == 0 {
+            while left.is_multiple_of(factor) {
                 left /= factor;
             }
         }

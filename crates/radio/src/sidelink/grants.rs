@@ -85,7 +85,7 @@ impl Station {
                 0 => u64::from(grant.period),
                 period => greatest_common_divisor(u64::from(grant.period), u64::from(period)),
             };
-            common > 0 && slot.abs_diff(grant.next) % common == 0
+            common > 0 && slot.abs_diff(grant.next).is_multiple_of(common)
         })
     }
 }

@@ -232,7 +232,7 @@ impl Medium {
         mut decoded: impl FnMut(usize, u32),
     ) {
         let chunk = (now / CHUNK) as usize % CHUNKS;
-        if now % CHUNK == 0 {
+        if now.is_multiple_of(CHUNK) {
             self.counted[chunk * self.stations..][..self.stations].fill([0; 3]);
             let all = self.stations * CLASSES;
             self.used[chunk * all..][..all].fill(0);
