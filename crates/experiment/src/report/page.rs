@@ -73,7 +73,7 @@ fn in_address(text: &str) -> String {
     for c in text.chars() {
         match c {
             '%' | '#' | '<' | '>' | '"' | '\'' | '&' | '\n' => {
-                out.push_str(&format!("%{:02X}", c as u32))
+                out.push_str(&format!("%{:02X}", c as u32));
             }
             _ => out.push(c),
         }
