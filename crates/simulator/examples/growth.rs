@@ -18,9 +18,14 @@ use covey_world::{Frame, Map, Point, Polyline, VehicleId};
 /// Copies are this far apart, in metres: more than radio reaches.
 const APART_M: f64 = 3_000.0;
 
+/// Copies beside each other, before the next row of them begins farther along.
+const BESIDE: u32 = 13;
+
 fn offset(copy: u32) -> Point {
-    // Across the corridor, so that copies do not meet.
-    Point::new(-0.5, 0.87) * (APART_M * f64::from(copy))
+    // Across and along the corridor, so that copies do not meet.
+    let (across, along) = (copy % BESIDE, copy / BESIDE);
+    Point::new(-0.5, 0.87) * (APART_M * f64::from(across))
+        + Point::new(0.87, 0.5) * (2.5 * APART_M * f64::from(along))
 }
 
 /// The map and `copies - 1` more of it.

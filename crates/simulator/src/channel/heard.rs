@@ -76,6 +76,44 @@ pub(crate) struct HeardOf {
     pub(crate) newest: Stamp,
 }
 
+/// What one receiver heard of one sender, by lane.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct HeardByLane {
+    pub(crate) newest: [Stamp; LANES],
+    /// Counts of beacons, a byte each.
+    times: [u64; LANES / 8],
+}
+
+/// Eight lanes' bits as eight bytes of a number, the lowest first.
+pub(super) const SPREAD: [u64; 256] = {
+    let mut spread = [0; 256];
+    let mut bits = 0;
+    while bits < 256 {
+        let mut lane = 0;
+        while lane < 8 {
+            spread[bits] |= ((bits as u64) >> lane & 1) << (8 * lane);
+            lane += 1;
+        }
+        bits += 1;
+    }
+    spread
+};
+
+impl HeardByLane {
+    /// One more beacon in the lanes of `bits`; no more than 255 are counted.
+    fn add(&mut self, bits: u16) {
+        for (times, bits) in self.times.iter_mut().zip(bits.to_le_bytes()) {
+            *times += SPREAD[usize::from(bits)];
+        }
+    }
+
+    /// How many beacons were heard in a lane.
+    pub(crate) fn times(&self, lane: Lane) -> u32 {
+        let lane = lane.index();
+        (self.times[lane / 8] >> (8 * (lane % 8)) & 0xff) as u32
+    }
+}
+
 impl BeaconHistory {
     /// Begins a new interval and forgets all but the last `keep` of them.
     pub(crate) fn begin_interval(&mut self, size: usize, keep: usize) {
@@ -195,6 +233,28 @@ impl BeaconHistory {
         newest
     }
 
+    /// The newest of all lanes at once, and how many beacons not before `since` were heard in each.
+    pub(crate) fn of_each(&self, sender: Slot, receiver: Slot, since: Stamp) -> HeardByLane {
+        let mut heard = HeardByLane::default();
+        let mut wanted = u16::MAX;
+        for interval in &self.intervals {
+            let Some((stamp, at)) = interval.find(sender, receiver) else {
+                continue;
+            };
+            let bits = interval.masks[at];
+            let mut found = bits & wanted;
+            wanted &= !found;
+            while found != 0 {
+                heard.newest[found.trailing_zeros() as usize] = stamp;
+                found &= found - 1;
+            }
+            if stamp >= since {
+                heard.add(bits);
+            }
+        }
+        heard
+    }
+
     /// Forgets a place, as sender and as receiver.
     pub(crate) fn clear(&mut self, slot: Slot) {
         for interval in &mut self.intervals {
@@ -228,15 +288,61 @@ pub(crate) enum Speaker {
     Gone,
 }
 
-/// The receivers of a message.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Receivers<'a>(&'a [u64]);
+/// The receivers of a message: a bit for each place from the first to the last of them; or a list, where they are few among many
+/// places. So a message takes no more room where the world is larger but its neighbourhood is not.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Receivers {
+    /// The place of the first bit, over 64.
+    low: usize,
+    words: Vec<u64>,
+    /// Ascending; empty where there are words.
+    list: Vec<Slot>,
+}
 
-impl Receivers<'_> {
+/// So many words are taken however few the receivers are; more only where they are no more than the receivers.
+const FEW_WORDS: usize = 32;
+
+impl Receivers {
     /// The message reached this place.
+    #[inline]
     pub(crate) fn has(&self, receiver: Slot) -> bool {
-        let word = self.0.get(receiver.index() / 64).copied().unwrap_or(0);
+        if !self.list.is_empty() {
+            return self.list.binary_search(&receiver).is_ok();
+        }
+        let word = (receiver.index() / 64).wrapping_sub(self.low);
+        let word = self.words.get(word).copied().unwrap_or(0);
         word >> (receiver.0 % 64) & 1 != 0
+    }
+
+    /// In place of those it held, these.
+    fn fill(&mut self, receivers: &[Slot]) {
+        self.list.clear();
+        self.words.clear();
+        let (Some(low), Some(high)) = (receivers.iter().min(), receivers.iter().max()) else {
+            return;
+        };
+        self.low = low.index() / 64;
+        let words = high.index() / 64 + 1 - self.low;
+        if words <= FEW_WORDS.max(receivers.len()) {
+            self.words.resize(words, 0);
+            for receiver in receivers {
+                self.words[receiver.index() / 64 - self.low] |= 1 << (receiver.0 % 64);
+            }
+        } else {
+            self.list.extend_from_slice(receivers);
+            self.list.sort_unstable();
+        }
+    }
+
+    /// Whoever is at this place did not receive it.
+    fn remove(&mut self, receiver: Slot) {
+        if let Ok(at) = self.list.binary_search(&receiver) {
+            self.list.remove(at);
+        }
+        let word = (receiver.index() / 64).wrapping_sub(self.low);
+        if let Some(word) = self.words.get_mut(word) {
+            *word &= !(1 << (receiver.0 % 64));
+        }
     }
 }
 
@@ -247,8 +353,8 @@ pub(crate) struct Told {
     memory: u32,
     /// Number of the oldest message kept.
     first: u64,
-    /// Step and receivers (a bit each) of every message kept.
-    messages: VecDeque<(Step, Vec<u64>)>,
+    /// Step and receivers of every message kept.
+    messages: VecDeque<(Step, Receivers)>,
     /// Who spoke each of them.
     speakers: VecDeque<Speaker>,
     /// Of each: it says what it tells; what is told by silence is not received.
@@ -258,7 +364,8 @@ pub(crate) struct Told {
     /// What was told that is not there: message and stamp, the oldest first.
     ghosts: Vec<(GhostId, u64, Stamp)>,
     /// Buffers to use again.
-    spare: Vec<Vec<u64>>,
+    spare: Vec<Receivers>,
+    receivers: Vec<Slot>,
     /// By object: message and stamp.
     of: Vec<Vec<(u64, Stamp)>>,
 }
@@ -275,6 +382,7 @@ impl Told {
             said: VecDeque::new(),
             ghosts: Vec::new(),
             spare: Vec::new(),
+            receivers: Vec::new(),
             of: Vec::new(),
         }
     }
@@ -302,11 +410,9 @@ impl Told {
     /// A message of `step` that `receivers` decoded; gives its number for [`tell`](Self::tell).
     pub(crate) fn message(&mut self, step: Step, receivers: impl Iterator<Item = Slot>) -> u64 {
         let mut bits = self.spare.pop().unwrap_or_default();
-        bits.clear();
-        bits.resize(self.of.len().div_ceil(64), 0);
-        for receiver in receivers {
-            bits[receiver.index() / 64] |= 1 << (receiver.0 % 64);
-        }
+        self.receivers.clear();
+        self.receivers.extend(receivers);
+        bits.fill(&self.receivers);
         self.messages.push_back((step, bits));
         self.speakers.push_back(Speaker::Gone);
         self.spoken.push_back(true);
@@ -338,7 +444,9 @@ impl Told {
     pub(crate) fn ghost_at(&self, ghost: GhostId, receiver: Slot) -> Stamp {
         let told = self.ghosts.iter().filter(|entry| entry.0 == ghost);
         let heard = told.filter(|&&(_, message, _)| {
-            Receivers(&self.messages[(message - self.first) as usize].1).has(receiver)
+            self.messages[(message - self.first) as usize]
+                .1
+                .has(receiver)
         });
         heard.map(|&(_, _, stamp)| stamp).max().unwrap_or(0)
     }
@@ -355,9 +463,7 @@ impl Told {
                 break;
             }
             let at = (message - self.first) as usize;
-            if newest.is_none_or(|(known, _)| stamp > known)
-                && Receivers(&self.messages[at].1).has(receiver)
-            {
+            if newest.is_none_or(|(known, _)| stamp > known) && self.messages[at].1.has(receiver) {
                 newest = Some((stamp, at));
             }
         }
@@ -388,9 +494,27 @@ impl Told {
             if *step < since {
                 break;
             }
-            times += u32::from(self.spoken[at] && Receivers(bits).has(receiver));
+            times += u32::from(self.spoken[at] && bits.has(receiver));
         }
         times
+    }
+
+    /// [`at`](Self::at) and [`times`](Self::times) in one.
+    pub(crate) fn at_and_times(&self, object: Slot, receiver: Slot, since: Step) -> (Stamp, u32) {
+        let told = self.of.get(object.index()).map_or(&[][..], Vec::as_slice);
+        let (mut newest, mut times) = (0, 0);
+        for &(message, stamp) in told.iter().rev() {
+            if message < self.first {
+                break;
+            }
+            let at = (message - self.first) as usize;
+            let (step, bits) = &self.messages[at];
+            if bits.has(receiver) {
+                newest = newest.max(stamp);
+                times += u32::from(*step >= since && self.spoken[at]);
+            }
+        }
+        (newest, times)
     }
 
     /// Who told `receiver` of `object`, and of which step; the newest message first.
@@ -404,16 +528,17 @@ impl Told {
             .rev()
             .take_while(|&&(message, _)| message >= self.first)
             .filter(move |&&(message, _)| {
-                let bits = &self.messages[(message - self.first) as usize].1;
-                Receivers(bits).has(receiver)
+                self.messages[(message - self.first) as usize]
+                    .1
+                    .has(receiver)
             })
             .map(|&(message, stamp)| (self.speakers[(message - self.first) as usize], stamp))
     }
 
     /// All messages kept, the oldest first: step, speaker, receivers.
-    pub(crate) fn messages(&self) -> impl Iterator<Item = (Step, Speaker, Receivers<'_>)> {
+    pub(crate) fn messages(&self) -> impl Iterator<Item = (Step, Speaker, &Receivers)> {
         let messages = self.messages.iter().zip(&self.speakers);
-        messages.map(|((step, bits), &speaker)| (*step, speaker, Receivers(bits)))
+        messages.map(|((step, bits), &speaker)| (*step, speaker, bits))
     }
 
     /// A message told that `object` was sensed at `stamp`.
@@ -438,12 +563,12 @@ impl Told {
                 // Messages are told in order.
                 break;
             }
-            if stamp > newest {
-                let bits = &self.messages[(message - self.first) as usize].1;
-                let word = bits.get(receiver.index() / 64).copied().unwrap_or(0);
-                if word >> (receiver.0 % 64) & 1 != 0 {
-                    newest = stamp;
-                }
+            if stamp > newest
+                && self.messages[(message - self.first) as usize]
+                    .1
+                    .has(receiver)
+            {
+                newest = stamp;
             }
         }
         newest
@@ -455,9 +580,7 @@ impl Told {
             told.clear();
         }
         for (_, bits) in &mut self.messages {
-            if let Some(word) = bits.get_mut(slot.index() / 64) {
-                *word &= !(1 << (slot.0 % 64));
-            }
+            bits.remove(slot);
         }
         for said in &mut self.said {
             said.retain(|&(object, _)| object != slot);
@@ -481,6 +604,29 @@ impl Told {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn receivers_are_found_wherever_they_are_and_in_any_order() {
+        let mut receivers = Receivers::default();
+        let crowd: Vec<u32> = (0..500).map(|n| 4_000 + n * 7).collect();
+        for some in [&[700, 3, 64, 65, 9_000][..], &crowd, &[5_000], &[]] {
+            let slots: Vec<Slot> = some.iter().map(|&n| Slot(n)).collect();
+            receivers.fill(&slots);
+            let found: Vec<u32> = (0..10_000).filter(|&n| receivers.has(Slot(n))).collect();
+            let mut expected = some.to_vec();
+            expected.sort_unstable();
+            assert_eq!(found, expected);
+            // Neither grows with places that do not matter.
+            assert_eq!(receivers.list.len(), if some.len() == 5 { 5 } else { 0 });
+            assert!(receivers.words.len() <= 56, "{}", receivers.words.len());
+        }
+        for some in [[5_000, 5_001], [5_000, 500_000]] {
+            receivers.fill(&slots(some));
+            receivers.remove(Slot(5_000));
+            receivers.remove(Slot(1));
+            assert!(!receivers.has(Slot(5_000)) && receivers.has(Slot(some[1])));
+        }
+    }
 
     fn slots<const N: usize>(numbers: [u32; N]) -> [Slot; N] {
         numbers.map(Slot)
@@ -514,6 +660,11 @@ mod tests {
         );
         told.is_silence(second);
         assert_eq!([times(&told, 3, 1), times(&told, 3, 2)], [1, 0]);
+        for (receiver, since) in [(3, 1), (3, 2), (70, 0), (4, 0)] {
+            let both = told.at_and_times(object, Slot(receiver), Step(since));
+            let one_by_one = (at(&told, receiver), times(&told, receiver, since));
+            assert_eq!(both, one_by_one, "{receiver} {since}");
+        }
         told.begin(Step(22), 100);
         assert_eq!(at(&told, 3), 1);
         told.begin(Step(23), 100);
@@ -563,6 +714,15 @@ mod tests {
                     0
                 };
                 assert_eq!(stamp, expected, "{receiver} {lane}");
+            }
+        }
+        for (receiver, since) in [(0, 0), (0, 6), (3, 0), (1, 0)] {
+            let each = history.of_each(sender, Slot(receiver), since);
+            for lane in 0..2 {
+                assert_eq!(each.newest[usize::from(lane)], at(&history, receiver, lane));
+                let heard = history.each_at(sender, Slot(receiver), Lane(lane));
+                let times = heard.filter(|&stamp| stamp >= since).count() as u32;
+                assert_eq!(each.times(Lane(lane)), times, "{receiver} {lane} {since}");
             }
         }
         history.clear(Slot(3));

@@ -4,7 +4,7 @@ use covey_draws::Draws;
 use covey_radio::{LANES, LaneReception, LaneRow};
 
 use super::air::Air;
-use super::heard::BeaconHistory;
+use super::heard::{BeaconHistory, SPREAD};
 use super::scheduled::Arrived;
 use crate::ids::{Lane, Slot, Step};
 use crate::outcome::{DISTANCE_BIN_M, DISTANCE_BINS, Mean};
@@ -28,21 +28,6 @@ impl Default for BeaconStatistics {
         }
     }
 }
-
-/// Eight lanes' bits as eight bytes of a number, the lowest first.
-const SPREAD: [u64; 256] = {
-    let mut spread = [0; 256];
-    let mut bits = 0;
-    while bits < 256 {
-        let mut lane = 0;
-        while lane < 8 {
-            spread[bits] |= ((bits as u64) >> lane & 1) << (8 * lane);
-            lane += 1;
-        }
-        bits += 1;
-    }
-    spread
-};
 
 /// Adds how many of `hits` have each lane's bit, eight lanes in one addition.
 fn count_lanes(hits: &[u16], sums: &mut [u64; LANES]) {

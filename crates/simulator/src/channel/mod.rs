@@ -10,7 +10,7 @@ mod sizes;
 mod timing;
 
 pub(crate) use air::{Air, Carried};
-pub(crate) use heard::{BeaconHistory, Speaker, Told};
+pub(crate) use heard::{BeaconHistory, HeardByLane, Speaker, Told};
 pub(crate) use lanes::{BeaconLanes, BeaconStatistics};
 pub(crate) use parcel::{Class, Parcel};
 pub(crate) use scheduled::{Arrived, Ticket};

@@ -3,9 +3,10 @@
 use covey_world::paths::RelevantObject;
 use covey_world::sight::{Observed, Sighting};
 
-use super::field::{Around, NearPair, around, near_pairs};
+use super::field::{Around, NearPair, around, heard_around, near_pairs};
 use super::knowledge::in_time;
 use super::matching::Places;
+use crate::channel::{BeaconHistory, HeardByLane};
 use crate::ids::{FrameIndex, Slot};
 use crate::world::{Stamp, World};
 
@@ -42,7 +43,27 @@ pub(crate) struct Evaluation<'a> {
     pub(super) near: Vec<NearPair>,
 }
 
+/// What was heard of beacons in all arms of a group, as far as an evaluation asks for it.
+#[derive(Debug)]
+pub(crate) struct HeardOfPairs {
+    /// Of the pairs, one by one.
+    pub(super) pairs: Vec<HeardByLane>,
+    /// Of those around the participants whose surroundings are looked at, one by one.
+    pub(super) around: Vec<HeardByLane>,
+}
+
 impl<'a> Evaluation<'a> {
+    /// Looks up what the arms of a group heard, all of them at once.
+    pub(crate) fn heard(&self, world: &World<'_>, beacons: &BeaconHistory) -> HeardOfPairs {
+        let pairs = self.pairs.iter();
+        HeardOfPairs {
+            pairs: pairs
+                .map(|pair| beacons.of_each(pair.object, pair.vehicle, Stamp::MAX))
+                .collect(),
+            around: heard_around(world, &self.around, beacons),
+        }
+    }
+
     pub(crate) fn new(world: &'a World<'_>) -> Self {
         let tiles = world.prepared.tiles.len();
         let mut evaluation = Self {

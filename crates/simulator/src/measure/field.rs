@@ -6,6 +6,7 @@
 use covey_world::paths::time_to_collision;
 
 use super::knowledge::{Knowledge, in_time};
+use crate::channel::{BeaconHistory, HeardByLane};
 use crate::ids::{FrameIndex, Slot, Step};
 use crate::outcome::{AWARENESS_M, FieldMetrics, Outcome};
 use crate::prepared::STEP_S;
@@ -56,22 +57,47 @@ pub(super) fn around(world: &World<'_>) -> Vec<Around> {
     around
 }
 
-/// What the sampled participants of an arm know of those around them.
+/// Receptions are counted from this step on.
+fn since(world: &World<'_>) -> Step {
+    let steps = (SECOND_S / STEP_S) as u32;
+    Step(world.step().0.saturating_sub(steps - 1))
+}
+
+/// What the sampled participants heard of those around them, in all arms of a group.
+pub(super) fn heard_around(
+    world: &World<'_>,
+    around: &[Around],
+    beacons: &BeaconHistory,
+) -> Vec<HeardByLane> {
+    let since = world.time.stamp(since(world));
+    let heard = |pair: &Around| beacons.of_each(pair.other, pair.slot, since);
+    around.iter().map(heard).collect()
+}
+
+/// What the sampled participants of an arm know of those around them; `heard` goes with `around` one by one.
 pub(super) fn look_around(
     world: &World<'_>,
     around: &[Around],
+    heard: &[HeardByLane],
     knowledge: &Knowledge<'_>,
     outcome: &mut Outcome,
 ) {
-    let steps = (SECOND_S / STEP_S) as u32;
-    let since = Step(world.step().0.saturating_sub(steps - 1));
-    for &Around {
-        slot,
-        other,
-        distance_m,
-    } in around
+    let since = since(world);
+    for (
+        &Around {
+            slot,
+            other,
+            distance_m,
+        },
+        heard,
+    ) in around.iter().zip(heard)
     {
-        let told = knowledge.told(world, other, slot);
+        let pair = [other, slot];
+        let counted = distance_m <= REDUNDANCY_M;
+        let (told, times) = match counted {
+            true => knowledge.told_and_times(world, pair, heard, since),
+            false => (knowledge.told_besides(world, pair, heard), 0),
+        };
         let newest = told.max(world.sights.sensed.at(other, slot));
         let soft_state = world.prepared.timeline.soft_state;
         let age = world.age(newest).filter(|&age| age <= soft_state);
@@ -90,11 +116,8 @@ pub(super) fn look_around(
                 outcome.field.add_age(age);
             }
         }
-        if distance_m <= REDUNDANCY_M {
-            let times = knowledge.times(world, other, slot, since);
-            if times > 0 {
-                outcome.field.redundancy.add(f64::from(times - 1));
-            }
+        if times > 0 {
+            outcome.field.redundancy.add(f64::from(times - 1));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use covey_protocol::messages::ObjectState;
 
-use crate::channel::{BeaconHistory, Speaker, Told};
+use crate::channel::{BeaconHistory, HeardByLane, Speaker, Told};
 use crate::ids::{Lane, Slot, Step};
 use crate::world::{Stamp, World};
 
@@ -20,6 +20,38 @@ impl Knowledge<'_> {
     pub(crate) fn told(&self, world: &World<'_>, object: Slot, receiver: Slot) -> Stamp {
         let heard = self.beacons.at(object, receiver, self.lane);
         let told = heard.max(self.told.at(object, receiver));
+        self.or_seen(world, object, told)
+    }
+
+    /// As [`told`](Self::told), where it is known what was heard of beacons.
+    pub(super) fn told_besides(
+        &self,
+        world: &World<'_>,
+        [object, receiver]: [Slot; 2],
+        heard: &HeardByLane,
+    ) -> Stamp {
+        let heard = heard.newest[self.lane.index()];
+        let told = heard.max(self.told.at(object, receiver));
+        self.or_seen(world, object, told)
+    }
+
+    /// As [`told_besides`](Self::told_besides), and how many messages since `since` told `receiver` of `object`: its own beacons,
+    /// which were counted since then, reports and broadcasts.
+    pub(super) fn told_and_times(
+        &self,
+        world: &World<'_>,
+        [object, receiver]: [Slot; 2],
+        heard: &HeardByLane,
+        since: Step,
+    ) -> (Stamp, u32) {
+        let (told, times) = self.told.at_and_times(object, receiver, since);
+        let told = told.max(heard.newest[self.lane.index()]);
+        let times = times + heard.times(self.lane);
+        (self.or_seen(world, object, told), times)
+    }
+
+    /// The newest that is known of `object`, where messages told of `told`.
+    fn or_seen(&self, world: &World<'_>, object: Slot, told: Stamp) -> Stamp {
         if !self.oracle {
             return told;
         }
@@ -57,20 +89,6 @@ impl Knowledge<'_> {
             };
         }
         (heard >= oldest).then(|| world.announced(object, world.time.step_of(heard)))
-    }
-
-    /// How many messages since `since` told `receiver` of `object`: its own beacons, reports and broadcasts.
-    pub(super) fn times(
-        &self,
-        world: &World<'_>,
-        object: Slot,
-        receiver: Slot,
-        since: Step,
-    ) -> u32 {
-        let since_stamp = world.time.stamp(since);
-        let beacons = self.beacons.each_at(object, receiver, self.lane);
-        let beacons = beacons.filter(|&stamp| stamp >= since_stamp).count();
-        beacons as u32 + self.told.times(object, receiver, since)
     }
 }
 

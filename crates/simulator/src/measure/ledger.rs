@@ -2,7 +2,7 @@
 
 use covey_world::sight::Sighting;
 
-use super::evaluation::{Evaluation, Pair};
+use super::evaluation::{Evaluation, HeardOfPairs, Pair};
 use super::events::Miss;
 use super::field;
 use super::ghosts::believed;
@@ -80,11 +80,12 @@ impl Ledger {
         &mut self,
         world: &World<'_>,
         evaluation: &mut Evaluation<'_>,
+        heard: &HeardOfPairs,
         knowledge: &Knowledge<'_>,
         air: &Air,
         served: &[Served],
     ) {
-        self.find_misses(world, evaluation, knowledge);
+        self.find_misses(world, evaluation, heard, knowledge);
         self.book_tiles(world, evaluation, air, served);
         let participants = world.road.participants().len();
         let cycle_s = world.prepared.scenario.protocol.cycle_s;
@@ -98,7 +99,8 @@ impl Ledger {
                 outcome.channel_occupancy.add(pool.occupancy(slot));
             }
         }
-        field::look_around(world, &evaluation.around, knowledge, outcome);
+        let around = &evaluation.around;
+        field::look_around(world, around, &heard.around, knowledge, outcome);
         field::count_near(world, &evaluation.near, knowledge, &mut outcome.field);
     }
 
@@ -111,14 +113,15 @@ impl Ledger {
         &mut self,
         world: &World<'_>,
         evaluation: &mut Evaluation<'_>,
+        heard: &HeardOfPairs,
         knowledge: &Knowledge<'_>,
     ) {
         self.missed.clear();
         self.missed.resize(world.prepared.tiles.len(), 0);
         self.misses.clear();
         let mut by_provenance = 0;
-        for pair in &mut evaluation.pairs {
-            let told = knowledge.told(world, pair.object, pair.vehicle);
+        for (pair, heard) in evaluation.pairs.iter_mut().zip(&heard.pairs) {
+            let told = knowledge.told_besides(world, [pair.object, pair.vehicle], heard);
             let deadline_us = pair.relevant.deadline_us;
             let known = in_time(world, told.max(pair.sensed), deadline_us);
             by_provenance += u64::from(!known);
@@ -152,6 +155,11 @@ impl Ledger {
         let mut cycle = Deficit::default();
         let capacity = world.cycle_capacity();
         self.newest = self.rows.len();
+        // The first of each tile.
+        let mut hosts: Vec<Option<&Served>> = vec![None; world.prepared.tiles.len()];
+        for host in served.iter().rev() {
+            hosts[host.tile.index()] = Some(host);
+        }
         for tile in world.prepared.tiles.numbers() {
             let at = tile.index();
             let deficit = Deficit {
@@ -185,7 +193,7 @@ impl Ledger {
             }
             outcome.load_by_tile.add(load);
             outcome.overloaded += u64::from(busy > 1.0);
-            let host = served.iter().find(|host| host.tile == tile);
+            let host = hosts[at];
             if let Some(host) = host {
                 outcome.price.add_weighted(host.price, weight);
             }

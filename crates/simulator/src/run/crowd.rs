@@ -6,8 +6,8 @@ use covey_world::VehicleState;
 
 use super::RunError;
 
-/// Vehicles at a time. Who saw whom when takes 2 B for each pair of them, 1.8 GB.
-pub(super) const MOST_VEHICLES: usize = 30_000;
+/// Vehicles at a time: a city's. Each takes some 80 kB, so these take 10 GB.
+pub(super) const MOST_VEHICLES: usize = 120_000;
 /// Pairs within reach of each other, the two ways counted apart: as many as 10,000 vehicles in one spot have. A link takes 40 B.
 pub(super) const MOST_PAIRS: u64 = 100_000_000;
 
@@ -92,7 +92,7 @@ mod tests {
         let error = check(0.0, 500.0, &spot(2_000_000)).unwrap_err().to_string();
         assert_eq!(
             error,
-            "traffic: at 0.00 s there are 2000000 vehicles; expected at most 30000 at a time; take fewer vehicles, or a \
+            "traffic: at 0.00 s there are 2000000 vehicles; expected at most 120000 at a time; take fewer vehicles, or a \
              smaller part of the recording"
         );
     }

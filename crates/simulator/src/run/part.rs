@@ -108,7 +108,7 @@ impl Part {
             run.lane = Lane((at % lanes) as u8);
         }
         Self {
-            spoken: Spoken::default(),
+            spoken: Spoken::new(prepared),
             sizes: Sizes::new(prepared.scenario.sizes, &prepared.scenario.protocol),
             groups: arms
                 .chunks(lanes)
@@ -364,6 +364,10 @@ impl Part {
     fn measure(&mut self, world: &World<'_>, observer: &mut dyn Observer) {
         let mut evaluation = Evaluation::new(world);
         let mut paths = PathCells::new(world);
+        let groups = self.groups.iter();
+        let heard: Vec<_> = groups
+            .map(|group| evaluation.heard(world, &group.heard))
+            .collect();
         for run in &mut self.arms {
             let knowledge = Knowledge {
                 beacons: &self.groups[run.group].heard,
@@ -375,8 +379,14 @@ impl Part {
                 by_margin(world, &knowledge, margins);
             }
             let served = run.stack.served();
-            run.ledger
-                .measure(world, &mut evaluation, &knowledge, &run.air, served);
+            run.ledger.measure(
+                world,
+                &mut evaluation,
+                &heard[run.group],
+                &knowledge,
+                &run.air,
+                served,
+            );
             let (rows, misses) = run.ledger.newest();
             observer.cycle(run.number, rows, misses);
             run.stack

@@ -235,11 +235,12 @@ impl SentReports {
     }
 }
 
+/// Steps of the longest latency bound, and some.
+pub(super) const LONGEST_LATENCY: u32 = 24;
+
 /// Nothing of that step is still on its way.
 pub(super) fn is_overdue(world: &World<'_>, step: Step) -> bool {
-    /// Steps of the longest latency bound, and some.
-    const LONGEST: u32 = 24;
-    step.after(LONGEST) < world.step()
+    step.after(LONGEST_LATENCY) < world.step()
 }
 
 /// Receivers of a report learn of its objects.

@@ -17,7 +17,7 @@ use crate::channel::{BeaconHistory, Class, Speaker, Told, sensor_information_is_
 use crate::ids::{Lane, Slot, Step};
 use crate::prepared::{Prepared, RING, STEP_S};
 use crate::sensing::moved;
-use crate::world::{Matrix, Stamp, Time, World, rebase};
+use crate::world::{PairStamps, Stamp, Time, World, rebase};
 
 const MOST_OBJECTS: usize = 32;
 /// By utility a message has room for 10 objects (506 bytes), and takes none below this utility.
@@ -42,7 +42,7 @@ pub(crate) enum SenderRules {
 pub(crate) struct Senders {
     rules: SenderRules,
     /// When each sender last included each object, by object and sender.
-    included: Matrix<Stamp>,
+    included: PairStamps,
     ranked: Vec<(Stamp, Slot)>,
     reports: SentReports,
     /// Sensors err, so that senders go by what they saw, and have to find out who is who.
@@ -65,13 +65,14 @@ impl Stack for Senders {
     }
 
     fn begin(&mut self, turn: &mut Turn<'_>) {
-        let road = &turn.stage.world.road;
+        let world = turn.stage.world;
+        let (road, now) = (&world.road, world.time.stamp(world.step()));
         self.included.grow(road.size());
         if self.imperfect {
             self.histories.resize_with(road.size(), Inclusion::default);
         }
         for &slot in road.left() {
-            self.included.clear(slot);
+            self.included.clear(slot, now);
             if self.imperfect {
                 self.histories[slot.index()] = Inclusion::default();
             }
@@ -119,7 +120,7 @@ impl Senders {
     pub(crate) fn new(rules: SenderRules, prepared: &Prepared) -> Self {
         Self {
             rules,
-            included: Matrix::default(),
+            included: PairStamps::default(),
             ranked: Vec::new(),
             reports: SentReports::every(prepared.timeline.senders),
             imperfect: !prepared.scenario.sensing.is_exact(),
@@ -184,7 +185,7 @@ impl Senders {
         let stamp = world.time.stamp(sensed);
         let mut objects = Vec::with_capacity(self.ranked.len());
         for &(_, object) in &self.ranked {
-            self.included.row_mut(object)[sender.index()] = stamp;
+            self.included.set(object, sender, stamp);
             objects.push(object);
         }
         objects
@@ -235,7 +236,7 @@ impl Senders {
         let stamp = world.time.stamp(world.sights.step);
         let mut objects = Vec::with_capacity(self.ranked.len());
         for &(_, object) in &self.ranked {
-            self.included.row_mut(object)[sender.index()] = stamp;
+            self.included.set(object, sender, stamp);
             objects.push(object);
         }
         let numbers: Vec<u64> = objects

@@ -1,11 +1,13 @@
 //! Who can hear whom, and how well: links of participants, found anew at every beacon interval.
 
+use std::ops::Range;
+
 use covey_radio::sidelink::LinkClass;
 use covey_radio::{Blockage, ChannelModel, FadingDraws, LinkGeometry, LinkState, PairLink};
 use covey_world::sight;
 
-use super::pair_memory::{PairMemory, Vehicle};
-use super::reach::Powers;
+use super::pair_memory::{PairMemory, PairUpdate, Vehicle};
+use super::reach::{PairPower, Powers};
 use super::scene::Scene;
 use crate::ids::{FrameIndex, Slot};
 
@@ -57,16 +59,31 @@ impl Links {
 /// Working memory for links, and the fading of pairs.
 #[derive(Debug, Default)]
 pub(super) struct Ears {
-    scratch: sight::Scratch,
     /// By unordered pair.
     fading: PairMemory,
-    onward: Vec<sight::Link>,
+    /// One for each thread.
+    listeners: Vec<Listener>,
     linked: Vec<bool>,
-    pairs: Vec<(Slot, Slot, PairLink)>,
+    pairs: Vec<LinkedPair>,
     next: Vec<u32>,
     turned: Vec<(Slot, PairLink)>,
     present: Vec<u64>,
     by_place: Vec<PairLink>,
+    /// CPU seconds of threads other than the caller's.
+    pub(super) helpers_cpu_s: f64,
+}
+
+/// Both ends of a link, and the link.
+type LinkedPair = (Slot, Slot, PairLink);
+
+/// What is found of the links of senders whose turn it is in one thread, and working memory.
+#[derive(Debug, Default)]
+struct Listener {
+    pairs: Vec<LinkedPair>,
+    powers: Vec<PairPower>,
+    fading: PairUpdate,
+    scratch: sight::Scratch,
+    onward: Vec<sight::Link>,
 }
 
 /// What stands between two antennas, as the channel takes it, and the case of blockage.
@@ -86,82 +103,34 @@ fn state_of(found: sight::LinkState, antennas: [f64; 2]) -> (LinkState, Option<B
 impl Scene<'_> {
     /// Links between participants are found anew, and with which power they receive each other where slots are simulated.
     pub(super) fn link(&self, links: &mut Links, powers: &mut Powers, ears: &mut Ears) {
-        let channel = &self.prepared.channel;
-        let ranges = channel.parameters();
-        let scheduled = ranges.model == ChannelModel::Sps;
-        powers.pairs.clear();
-        let draws = FadingDraws::new(self.seed, u64::from(self.step.0));
-        ears.pairs.clear();
         ears.linked.clear();
         let linked = self.road.present().iter();
         ears.linked
             .extend(linked.map(|&slot| self.road.participates(slot)));
+        ears.listeners.resize_with(self.threads, Listener::default);
         let last_update = self.step.before(self.prepared.timeline.beacon);
-        ears.fading.begin(self.step, last_update, self.road.size());
-        for &slot in self.road.participants() {
-            let Some(at) = self.road.index(slot) else {
-                continue;
-            };
-            self.observed.links_onward_among(
-                at.0,
-                &ears.linked,
-                &mut ears.scratch,
-                &mut ears.onward,
-            );
-            let vehicle = &self.road.frame.vehicles[at.index()];
-            ears.fading.visit(Vehicle {
-                place: slot,
-                id: vehicle.id.0,
-            });
-            for link in &ears.onward {
-                let other = self.road.at(FrameIndex(link.other));
-                let peer = &self.road.frame.vehicles[link.other as usize];
-                let offset = vehicle.position - peer.position;
-                let antennas = [vehicle.body.height, peer.body.height];
-                let dz = antennas[0] - antennas[1];
-                let distance = (offset.dot(offset) + dz * dz).sqrt();
-                let (state, case) = state_of(link.state, antennas);
-                let in_range = distance <= ranges.range_m(state.kind());
-                if !in_range && !scheduled {
-                    continue;
-                }
-                let mean = match state {
-                    LinkState::Nlos => None,
-                    _ if scheduled => None,
-                    _ => self.prepared.mean_errors.of(case, distance),
-                };
-                let pair = match mean {
-                    Some(error) => PairLink::new(distance, 1.0 - error),
-                    None => {
-                        let id = peer.id.0;
-                        let fading = ears.fading.of(Vehicle { place: other, id });
-                        // The order of the ends must not change from update to update.
-                        let (offset, antennas) = if vehicle.id < peer.id {
-                            (offset, antennas)
-                        } else {
-                            (offset * -1.0, [antennas[1], antennas[0]])
-                        };
-                        let geometry = LinkGeometry {
-                            offset_m: [offset.x, offset.y],
-                            antennas_m: antennas,
-                            state,
-                        };
-                        let pair = channel.update(fading, &draws, [vehicle.id.0, id], &geometry);
-                        if scheduled {
-                            let power = channel.received_mw(fading.loss_db()) as f32;
-                            let class = LinkClass::new(state.kind(), in_range);
-                            powers.pairs.push((slot, other, power, class));
-                        }
-                        pair
-                    }
-                };
-                if pair.success > 0.0 {
-                    ears.pairs.push((slot, other, pair));
-                }
+        let updates = ears.listeners.iter_mut().map(|one| &mut one.fading);
+        ears.fading
+            .begin(updates, self.step, last_update, self.road.size());
+        let (listeners, memory) = (&mut ears.listeners[..], &ears.fading);
+        let linked = &ears.linked;
+        ears.helpers_cpu_s += self.share_out(listeners, |listener, places| {
+            listener.link(self, places, linked, memory);
+        });
+        powers.pairs.clear();
+        ears.pairs.clear();
+        if let [all] = &mut ears.listeners[..] {
+            std::mem::swap(&mut ears.pairs, &mut all.pairs);
+            std::mem::swap(&mut powers.pairs, &mut all.powers);
+        } else {
+            for listener in &mut ears.listeners {
+                ears.pairs.append(&mut listener.pairs);
+                powers.pairs.append(&mut listener.powers);
             }
         }
         self.tabulate(links, ears);
-        if scheduled {
+        let channel = &self.prepared.channel;
+        if channel.parameters().model == ChannelModel::Sps {
             let near_m = self.prepared.sight.options().link_range;
             powers.tabulate(self.road, channel, &self.prepared.sight, near_m);
         }
@@ -233,6 +202,86 @@ impl Scene<'_> {
                 }
             }
             links.begin.push(links.receivers.len() as u32);
+        }
+    }
+}
+
+impl Listener {
+    /// Finds the links of the participants at some places with those that follow them in the order of positions. `linked` says by
+    /// index in the frame who participates.
+    fn link(
+        &mut self,
+        scene: &Scene<'_>,
+        places: Range<u32>,
+        linked: &[bool],
+        memory: &PairMemory,
+    ) {
+        let road = scene.road;
+        let channel = &scene.prepared.channel;
+        let ranges = channel.parameters();
+        let scheduled = ranges.model == ChannelModel::Sps;
+        let draws = FadingDraws::new(scene.seed, u64::from(scene.step.0));
+        self.pairs.clear();
+        self.powers.clear();
+        for slot in places.map(Slot) {
+            let Some(at) = road.index(slot).filter(|_| road.participates(slot)) else {
+                continue;
+            };
+            scene
+                .observed
+                .links_onward_among(at.0, linked, &mut self.scratch, &mut self.onward);
+            let vehicle = &road.frame.vehicles[at.index()];
+            let sender = Vehicle {
+                place: slot,
+                id: vehicle.id.0,
+            };
+            self.fading.visit(memory, sender);
+            for link in &self.onward {
+                let other = road.at(FrameIndex(link.other));
+                let peer = &road.frame.vehicles[link.other as usize];
+                let offset = vehicle.position - peer.position;
+                let antennas = [vehicle.body.height, peer.body.height];
+                let dz = antennas[0] - antennas[1];
+                let distance = (offset.dot(offset) + dz * dz).sqrt();
+                let (state, case) = state_of(link.state, antennas);
+                let in_range = distance <= ranges.range_m(state.kind());
+                if !in_range && !scheduled {
+                    continue;
+                }
+                let mean = match state {
+                    LinkState::Nlos => None,
+                    _ if scheduled => None,
+                    _ => scene.prepared.mean_errors.of(case, distance),
+                };
+                let pair = match mean {
+                    Some(error) => PairLink::new(distance, 1.0 - error),
+                    None => {
+                        let id = peer.id.0;
+                        let fading = self.fading.of(memory, Vehicle { place: other, id });
+                        // The order of the ends must not change from update to update.
+                        let (offset, antennas) = if vehicle.id < peer.id {
+                            (offset, antennas)
+                        } else {
+                            (offset * -1.0, [antennas[1], antennas[0]])
+                        };
+                        let geometry = LinkGeometry {
+                            offset_m: [offset.x, offset.y],
+                            antennas_m: antennas,
+                            state,
+                        };
+                        let pair = channel.update(fading, &draws, [vehicle.id.0, id], &geometry);
+                        if scheduled {
+                            let power = channel.received_mw(fading.loss_db()) as f32;
+                            let class = LinkClass::new(state.kind(), in_range);
+                            self.powers.push((slot, other, power, class));
+                        }
+                        pair
+                    }
+                };
+                if pair.success > 0.0 {
+                    self.pairs.push((slot, other, pair));
+                }
+            }
         }
     }
 }

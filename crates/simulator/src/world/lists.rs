@@ -39,14 +39,16 @@ impl<T> Lists<T> {
     }
 
     /// The list of the present place goes on.
-    #[inline]
-    pub(super) fn push(&mut self, item: T) {
-        self.items.push(item);
-    }
-
-    /// The list of the present place goes on.
     pub(super) fn extend(&mut self, items: impl Iterator<Item = T>) {
         self.items.extend(items);
+    }
+
+    /// Goes on with the lists of places that were made elsewhere.
+    pub(super) fn append(&mut self, more: &mut Self) {
+        let base = self.items.len() as u32;
+        self.items.append(&mut more.items);
+        self.begin
+            .extend(more.begin.drain(..).skip(1).map(|end| base + end));
     }
 
     /// The list of the present place is done.

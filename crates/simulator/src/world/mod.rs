@@ -13,7 +13,6 @@ mod sight;
 mod slots;
 mod stamps;
 
-use std::thread;
 use std::time::Instant as Clock;
 
 use covey_protocol::messages::{Confidence, ObjectState};
@@ -21,7 +20,6 @@ use covey_protocol::{AgentId, Instant, ObjectId};
 use covey_radio::ChannelModel;
 use covey_world::paths::{self, RelevantPairs};
 
-use crate::cpu::thread_cpu_s;
 use crate::ids::{Slot, Step, TileNumber};
 use crate::prepared::Prepared;
 
@@ -30,7 +28,7 @@ pub(crate) use links::Links;
 pub(crate) use reach::Powers;
 pub(crate) use road::{Moment, Road};
 pub(crate) use sight::Sights;
-pub(crate) use stamps::{Matrix, Stamp, Time, rebase};
+pub(crate) use stamps::{PairStamps, Stamp, Time, rebase};
 
 /// What is wanted of a world.
 #[derive(Debug, Clone, Copy)]
@@ -206,7 +204,8 @@ impl<'p> World<'p> {
         }
         self.road.place(self.prepared, self.seed, step);
         self.sights.everyone_looks = everyone_looks;
-        self.sights.begin(self.road.size(), self.road.left());
+        let now = self.time.stamp(step);
+        self.sights.begin(self.road.size(), self.road.left(), now);
         // Where sensors take their time, what they saw before is not found anew.
         let lasting = self.prepared.scenario.sensing.latency_s > 0.0;
         if !self.road.left().is_empty() && (lasting || !self.is_sensing()) {
@@ -266,41 +265,26 @@ impl<'p> World<'p> {
         }
     }
 
-    /// Sensors look and links are found anew: side by side where there is a thread to spare.
+    /// Sensors look and links are found anew.
     fn look(&mut self) {
-        let time = self.time;
         let scene = scene::Scene {
             prepared: self.prepared,
             seed: self.seed,
             step: self.time.step,
             observed: self.prepared.sight.observe(&self.road.frame.vehicles),
             road: &self.road,
+            threads: self.wanted.threads.max(1),
         };
-        let (sights, links, ears) = (&mut self.sights, &mut self.links, &mut self.ears);
-        let powers = &mut self.powers;
-        let mut sense = || {
-            let clock = Clock::now();
-            sights.look(&scene, &time);
-            clock.elapsed().as_secs_f64()
-        };
-        let mut link = || {
-            let clock = Clock::now();
-            scene.link(links, powers, ears);
-            clock.elapsed().as_secs_f64()
-        };
-        if self.wanted.threads > 1 {
-            thread::scope(|scope| {
-                let helper = scope.spawn(|| (link(), thread_cpu_s()));
-                self.spent.sight_s += sense();
-                let (links_s, cpu_s) = helper
-                    .join()
-                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                self.spent.links_s += links_s;
-                self.spent.helpers_cpu_s += cpu_s;
-            });
-        } else {
-            self.spent.sight_s += sense();
-            self.spent.links_s += link();
+        let clock = Clock::now();
+        self.sights.look(&scene, &self.time);
+        let sight_s = clock.elapsed().as_secs_f64();
+        scene.link(&mut self.links, &mut self.powers, &mut self.ears);
+        let links_s = clock.elapsed().as_secs_f64() - sight_s;
+        let spent = &mut self.spent;
+        spent.sight_s += sight_s;
+        spent.links_s += links_s;
+        for helpers_cpu_s in [&mut self.sights.helpers_cpu_s, &mut self.ears.helpers_cpu_s] {
+            spent.helpers_cpu_s += std::mem::take(helpers_cpu_s);
         }
     }
 

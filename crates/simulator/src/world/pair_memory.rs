@@ -1,22 +1,30 @@
 //! What pairs of vehicles remember from one update of their links to the next.
 //!
 //! Pairs are visited sender by sender, and a sender's pairs of the last update lie side by side: going through them costs
-//! no search. A pair that was not updated at the last update begins anew.
+//! no search. A pair that was not updated at the last update begins anew. Senders may be shared out among several threads, which
+//! all read what was remembered last and write each what it visits.
 
 use covey_radio::PairFading;
 
 use crate::ids::{Slot, Step};
 
-/// Fading by unordered pair of vehicles, of two updates.
+/// Fading by unordered pair of vehicles at the last update, as the threads wrote it.
 #[derive(Debug, Default)]
 pub(crate) struct PairMemory {
-    last: Rows,
+    last: Vec<Rows>,
+}
+
+/// What one thread remembers of an update.
+#[derive(Debug, Default)]
+pub(crate) struct PairUpdate {
     this: Rows,
     /// By place: the visit that found it in the last row of the sender, and where.
     found: Vec<(u32, u32)>,
     visit: u32,
     /// The sender that is visited: its place and number.
     sender: Vehicle,
+    /// Among whose rows its last one is.
+    by: usize,
 }
 
 /// A vehicle's place and number. Places are given to others in time, numbers are not.
@@ -56,18 +64,46 @@ impl Rows {
 
 impl PairMemory {
     /// Begins the update of a step. Only what was updated at step `last` is remembered.
-    pub(crate) fn begin(&mut self, step: Step, last: Step, places: usize) {
-        std::mem::swap(&mut self.last, &mut self.this);
-        if self.last.step != Some(last) {
-            self.last.clear(0);
+    pub(crate) fn begin<'u>(
+        &mut self,
+        updates: impl Iterator<Item = &'u mut PairUpdate>,
+        step: Step,
+        last: Step,
+        places: usize,
+    ) {
+        let mut count = 0;
+        for update in updates {
+            if self.last.len() <= count {
+                self.last.push(Rows::default());
+            }
+            let rows = &mut self.last[count];
+            count += 1;
+            std::mem::swap(rows, &mut update.this);
+            if rows.step != Some(last) {
+                rows.clear(0);
+            }
+            update.this.clear(places);
+            update.this.step = Some(step);
+            update.found.resize(places.max(update.found.len()), (0, 0));
         }
-        self.this.clear(places);
-        self.this.step = Some(step);
-        self.found.resize(places.max(self.found.len()), (0, 0));
+        self.last.truncate(count);
     }
 
+    /// Among whose rows the pairs of a place are, where they begin, and the pairs.
+    fn of(&self, place: Slot) -> (usize, usize, &[(u32, Vehicle)]) {
+        let rows = self.last.iter().enumerate();
+        let mut rows = rows.map(|(by, rows)| {
+            let (begin, ends) = rows.of(place);
+            (by, begin, ends)
+        });
+        rows.find(|(.., ends)| !ends.is_empty())
+            .unwrap_or((0, 0, &[][..]))
+    }
+}
+
+impl PairUpdate {
     /// Goes on to the pairs of a sender, each sender once.
-    pub(crate) fn visit(&mut self, sender: Vehicle) {
+    pub(crate) fn visit(&mut self, memory: &PairMemory, sender: Vehicle) {
         if self.visit == u32::MAX {
             self.found.fill((0, 0));
             self.visit = 0;
@@ -76,27 +112,28 @@ impl PairMemory {
         self.sender = sender;
         let here = self.this.ends.len() as u32;
         self.this.range[sender.place.index()] = (here, here);
-        let (begin, ends) = self.last.of(sender.place);
+        let (by, begin, ends) = memory.of(sender.place);
+        self.by = by;
         for (at, &(_, other)) in (begin as u32..).zip(ends) {
             self.found[other.place.index()] = (self.visit, at);
         }
     }
 
     /// The fading of the pair of the sender and another vehicle, to be advanced; each pair once, at either end.
-    pub(crate) fn of(&mut self, other: Vehicle) -> &mut PairFading {
+    pub(crate) fn of(&mut self, memory: &PairMemory, other: Vehicle) -> &mut PairFading {
         let sender = self.sender;
         let (visit, at) = self.found[other.place.index()];
-        let here = (visit == self.visit).then_some(at as usize);
+        let here = (visit == self.visit).then(|| (&memory.last[self.by], at as usize));
         let at = here
-            .filter(|&at| self.last.ends[at] == (sender.id, other))
+            .filter(|&(rows, at)| rows.ends[at] == (sender.id, other))
             .or_else(|| {
                 // The vehicles may have changed roles.
-                let (begin, ends) = self.last.of(other.place);
+                let (by, begin, ends) = memory.of(other.place);
                 let at = ends.iter().position(|&ends| ends == (other.id, sender))?;
-                Some(begin + at)
+                Some((&memory.last[by], begin + at))
             });
         let this = &mut self.this;
-        let fading = at.map_or_else(PairFading::default, |at| self.last.fading[at]);
+        let fading = at.map_or_else(PairFading::default, |(rows, at)| rows.fading[at]);
         this.range[sender.place.index()].1 += 1;
         this.ends.push((sender.id, other));
         let at = this.fading.len();

@@ -14,11 +14,14 @@ const AREA_M: f64 = 100.0;
 /// Farther areas do not reach each other, in metres: less than noise even in line of sight behind vehicles.
 const FARTHEST_M: f64 = 3_000.0;
 
+/// Both ends of a pair, power in mW, and how they are linked.
+pub(super) type PairPower = (Slot, Slot, f32, LinkClass);
+
 /// Powers of pairs that are near, and between areas that are far.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Powers {
-    /// Pairs of this update: both ends, power in mW, and how they are linked.
-    pub(super) pairs: Vec<(Slot, Slot, f32, LinkClass)>,
+    /// Pairs of this update.
+    pub(super) pairs: Vec<PairPower>,
     begin: Vec<u32>,
     receivers: Vec<u32>,
     power_mw: Vec<f32>,
@@ -130,7 +133,7 @@ impl Powers {
 
 impl Rows {
     /// Lists the pairs at both ends.
-    fn list(&mut self, size: usize, pairs: &[(Slot, Slot, f32, LinkClass)]) {
+    fn list(&mut self, size: usize, pairs: &[PairPower]) {
         self.next.clear();
         self.next.resize(size + 1, 0);
         for &(a, b, ..) in pairs {

@@ -1,13 +1,14 @@
 //! Who sees what: objects and cells, found anew at every beacon interval.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use covey_protocol::Cell;
 use covey_world::sight::Scratch;
 
 use super::lists::Lists;
 use super::scene::Scene;
-use super::stamps::{Matrix, Stamp, Time, rebase};
+use super::stamps::{PairStamps, Stamp, Time, rebase};
 use crate::ids::{FrameIndex, Slot, Step};
 
 /// What everybody saw at the newest sensing, and when it last saw what.
@@ -19,8 +20,8 @@ pub(crate) struct Sights {
     pub(crate) seen: Lists<Slot>,
     /// Cells seen at that step, by observer.
     pub(crate) cells: Lists<Cell>,
-    /// Newest own sensing, by object and observer.
-    pub(crate) sensed: Matrix<Stamp>,
+    /// Newest own sensing, by object and observer, as far back as anybody remembers.
+    pub(crate) sensed: PairStamps,
     /// Newest sensing by any participant, by object.
     by_any: Vec<Stamp>,
     /// Whether cells are wanted at all.
@@ -29,6 +30,17 @@ pub(crate) struct Sights {
     pub(super) everyone_looks: bool,
     /// Looks whose outcome is not at hand yet, the oldest first, where sensors take their time.
     pending: VecDeque<Look>,
+    /// CPU seconds of threads other than the caller's.
+    pub(super) helpers_cpu_s: f64,
+    /// One for each thread.
+    lookers: Vec<Looker>,
+}
+
+/// What those saw whose turn it was in one thread, and working memory.
+#[derive(Debug, Default)]
+struct Looker {
+    seen: Lists<Slot>,
+    cells: Lists<Cell>,
     scratch: Scratch,
     objects: Vec<u32>,
     visible: Vec<(i32, i32)>,
@@ -63,11 +75,11 @@ impl Sights {
     }
 
     /// Makes room, and forgets who left.
-    pub(super) fn begin(&mut self, size: usize, left: &[Slot]) {
+    pub(super) fn begin(&mut self, size: usize, left: &[Slot], now: Stamp) {
         self.by_any.resize(size, 0);
         self.sensed.grow(size);
         for &slot in left {
-            self.sensed.clear(slot);
+            self.sensed.clear(slot, now);
             self.by_any[slot.index()] = 0;
         }
     }
@@ -86,7 +98,8 @@ impl Sights {
     pub(super) fn look(&mut self, scene: &Scene<'_>, time: &Time) {
         let sensing = &scene.prepared.scenario.sensing;
         if sensing.latency_s <= 0.0 {
-            self.look_now(scene, Some(time.stamp(scene.step)));
+            self.look_now(scene);
+            self.note(scene, time, scene.step);
             return;
         }
         // What was at hand until now.
@@ -95,7 +108,7 @@ impl Sights {
             seen: std::mem::take(&mut self.seen),
             cells: std::mem::take(&mut self.cells),
         };
-        self.look_now(scene, None);
+        self.look_now(scene);
         self.pending.push_back(Look {
             step: scene.step,
             seen: std::mem::take(&mut self.seen),
@@ -107,34 +120,64 @@ impl Sights {
             && let Some(look) = self.pending.pop_front()
         {
             newest = look;
-            self.note(scene, &newest, time.stamp(newest.step));
+            std::mem::swap(&mut self.seen, &mut newest.seen);
+            self.note(scene, time, newest.step);
+            std::mem::swap(&mut self.seen, &mut newest.seen);
         }
         (self.step, self.seen, self.cells) = (newest.step, newest.seen, newest.cells);
     }
 
-    /// What was seen at a look is at hand.
-    fn note(&mut self, scene: &Scene<'_>, look: &Look, stamp: Stamp) {
+    /// What was seen at the look of a step is at hand.
+    fn note(&mut self, scene: &Scene<'_>, time: &Time, step: Step) {
+        let stamp = time.stamp(step);
+        let soft_state = scene.prepared.timeline.soft_state;
+        let oldest = Step(scene.step.0.saturating_sub(soft_state));
+        let oldest = time.stamp(oldest);
         for slot in scene.road.places() {
-            for &object in look.seen.of(slot) {
-                self.sensed.row_mut(object)[slot.index()] = stamp;
-                if scene.road.participates(slot) {
+            let seen = self.seen.of(slot);
+            self.sensed.set_all(seen, slot, stamp, oldest);
+            if scene.road.participates(slot) {
+                for &object in seen {
                     self.by_any[object.index()] = stamp;
                 }
             }
         }
     }
 
-    /// Everyone looks around; with a `stamp`, what is seen is at hand.
-    fn look_now(&mut self, scene: &Scene<'_>, stamp: Option<Stamp>) {
+    /// Everyone looks around.
+    fn look_now(&mut self, scene: &Scene<'_>) {
         self.step = scene.step;
+        self.seen.restart();
+        self.cells.restart();
+        self.lookers.resize_with(scene.threads, Looker::default);
+        let everyone = (self.everyone_looks, self.with_cells);
+        let lookers = &mut self.lookers[..];
+        self.helpers_cpu_s += scene.share_out(lookers, |looker, places| {
+            looker.look(scene, places, everyone);
+        });
+        for looker in &mut self.lookers {
+            self.seen.append(&mut looker.seen);
+            self.cells.append(&mut looker.cells);
+        }
+    }
+}
+
+impl Looker {
+    /// Those at some places look around: everyone, or participants alone; at cells, too, or not.
+    fn look(
+        &mut self,
+        scene: &Scene<'_>,
+        places: Range<u32>,
+        (everyone, with_cells): (bool, bool),
+    ) {
         let road = scene.road;
         let sensing = &scene.prepared.scenario.sensing;
         self.seen.restart();
         self.cells.restart();
-        for slot in road.places() {
+        for slot in places.map(Slot) {
             let participates = road.participates(slot);
             if let Some(at) = road.index(slot)
-                && (self.everyone_looks || participates)
+                && (everyone || participates)
             {
                 let mut view = match road.sensor(scene.prepared, slot) {
                     None => scene.observed.view(at.0, &mut self.scratch),
@@ -153,22 +196,14 @@ impl Sights {
                         !sensing.is_missed(scene.seed, ids, scene.step, off, shown)
                     });
                 }
-                if self.with_cells && participates {
+                if with_cells && participates {
                     view.cells(&scene.prepared.grid, &mut self.visible);
                     let visible = self.visible.iter();
                     self.cells.extend(visible.map(|&(ix, iy)| Cell { ix, iy }));
                 }
-                for &object in &self.objects {
-                    let object = road.at(FrameIndex(object));
-                    self.seen.push(object);
-                    let Some(stamp) = stamp else {
-                        continue;
-                    };
-                    self.sensed.row_mut(object)[slot.index()] = stamp;
-                    if participates {
-                        self.by_any[object.index()] = stamp;
-                    }
-                }
+                let objects = self.objects.iter();
+                self.seen
+                    .extend(objects.map(|&object| road.at(FrameIndex(object))));
             }
             self.seen.next();
             self.cells.next();

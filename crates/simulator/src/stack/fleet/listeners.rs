@@ -3,7 +3,7 @@
 use covey_protocol::messages::{Broadcast, ObjectState};
 use covey_protocol::{Instant, ObjectId};
 
-use super::offices::{InOffice, Listed};
+use super::offices::{Follower, InOffice, Listed};
 use crate::channel::{Speaker, Told};
 use crate::ids::{Slot, Step};
 use crate::world::{GhostId, Stamp, World};
@@ -45,15 +45,16 @@ pub(super) fn hear_broadcast(
         world.time.stamp(Step(step))
     };
     let slot = office.slot;
-    follow(office, world.road.size(), broadcast.sequence, receivers);
+    let firsts = follow(&mut office.following, broadcast.sequence, receivers);
     unlist(office, broadcast);
     if silence_refreshes {
         let unchanged = stamp(broadcast.unchanged_since);
         // Objects last listed together are known to the same receivers.
         office.listed.sort_unstable_by_key(|listed| listed.since);
         for same in office.listed.chunk_by(|a, b| a.since == b.since) {
-            let unbroken = |receiver: &Slot| office.following[receiver.index()].1 <= same[0].since;
-            let followers = receivers.iter().copied().filter(unbroken);
+            let unbroken = |&(_, &first): &(&Slot, &u32)| first <= same[0].since;
+            let followers = receivers.iter().zip(&firsts).filter(unbroken);
+            let followers = followers.map(|(&receiver, _)| receiver);
             let message = told.message(world.step(), followers);
             told.spoken_by(message, Speaker::Host(slot));
             told.is_silence(message);
@@ -105,16 +106,30 @@ fn tell_all(
     }
 }
 
-/// Notes who received a broadcast.
-fn follow(office: &mut InOffice, size: usize, sequence: u32, receivers: &[Slot]) {
-    office.following.resize(size, (0, 0));
-    for &receiver in receivers {
-        let (next, first) = &mut office.following[receiver.index()];
-        if *next == 0 || *next != sequence {
-            *first = sequence;
+/// Notes who received a broadcast, by ascending place; gives of each the first broadcast of the unbroken run up to this one.
+fn follow(following: &mut Vec<Follower>, sequence: u32, receivers: &[Slot]) -> Vec<u32> {
+    let mut firsts = Vec::with_capacity(receivers.len());
+    let mut now = Vec::with_capacity(receivers.len());
+    let mut before = following.drain(..).peekable();
+    for &slot in receivers {
+        // Whoever missed this one begins anew with the next that it receives, unless an old one was repeated.
+        while let Some(other) = before.next_if(|other| other.slot < slot) {
+            now.extend((other.next > sequence).then_some(other));
         }
-        *next = sequence + 1;
+        let first = match before.next_if(|other| other.slot == slot) {
+            Some(known) if known.next == sequence => known.first,
+            _ => sequence,
+        };
+        firsts.push(first);
+        now.push(Follower {
+            slot,
+            next: sequence + 1,
+            first,
+        });
     }
+    now.extend(before.filter(|other| other.next > sequence));
+    *following = now;
+    firsts
 }
 
 /// Takes out of the list what the broadcast withdraws, begins anew or lists itself.
@@ -147,4 +162,26 @@ fn thing(world: &World<'_>, object: ObjectId) -> Option<Thing> {
 fn measured(world: &World<'_>, office: &InOffice, object: ObjectId) -> Option<Thing> {
     let source = office.host.source_of(object).unwrap_or(object);
     thing(world, source)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_misses_a_broadcast_begins_anew() {
+        let mut following = Vec::new();
+        let mut follow = |sequence, receivers: &[u32]| {
+            let receivers: Vec<Slot> = receivers.iter().map(|&n| Slot(n)).collect();
+            super::follow(&mut following, sequence, &receivers)
+        };
+        assert_eq!(follow(0, &[2, 5, 9]), [0, 0, 0]);
+        assert_eq!(follow(1, &[1, 2, 9]), [1, 0, 0]);
+        assert_eq!(follow(2, &[1, 5, 9]), [1, 2, 0]);
+        // One that is repeated disturbs nobody who does not hear it.
+        assert_eq!(follow(0, &[1, 7]), [0, 0]);
+        assert_eq!(follow(3, &[1, 5, 9]), [3, 2, 0]);
+        assert_eq!(follow(4, &[]), [0; 0]);
+        assert_eq!(follow(5, &[9]), [5]);
+    }
 }

@@ -21,6 +21,16 @@ pub(super) struct Listed {
     pub(super) since: u32,
 }
 
+/// Somebody who received the broadcasts of a host up to some of late.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Follower {
+    pub(super) slot: Slot,
+    /// One more than the last sequence number received.
+    pub(super) next: u32,
+    /// The first of the unbroken run up to it.
+    pub(super) first: u32,
+}
+
 /// A host at work.
 pub(super) struct InOffice {
     pub(super) slot: Slot,
@@ -29,8 +39,8 @@ pub(super) struct InOffice {
     /// Objects that a receiver of all broadcasts holds, as the host calls them, with the sequence number that last listed
     /// them.
     pub(super) listed: Vec<Listed>,
-    /// By receiver: one more than the last sequence number received, and the first of the unbroken run up to it.
-    pub(super) following: Vec<(u32, u32)>,
+    /// Who follows its broadcasts, by ascending place.
+    pub(super) following: Vec<Follower>,
     /// What it said first, where it says that again and again.
     pub(super) first: Option<Box<Broadcast>>,
 }
@@ -211,8 +221,9 @@ impl Offices {
             self.claims[slot.index()].clear();
             self.watches[slot.index()] = Watch::default();
             for host in &mut self.hosts {
-                if let Some(following) = host.following.get_mut(slot.index()) {
-                    *following = (0, 0);
+                let at = host.following.binary_search_by_key(&slot, |f| f.slot);
+                if let Ok(at) = at {
+                    host.following.remove(at);
                 }
             }
         }
