@@ -2,9 +2,9 @@
 
 use covey_draws::Draws;
 use covey_protocol::security::CertificateTimer;
-use covey_radio::{CollisionRow, LoadMeter, Offer, Reception};
+use covey_radio::{CollisionRow, LoadMeter, Offer};
 
-use crate::ids::{Slot, TileNumber};
+use crate::ids::{Lane, Slot, TileNumber};
 use crate::outcome::{Mean, Traffic};
 use crate::prepared::{Prepared, STEP_S};
 use crate::world::World;
@@ -74,8 +74,6 @@ pub(crate) struct Air {
     pub(crate) offers: Vec<Offer>,
     pub(crate) carried: Vec<bool>,
     pub(crate) traffic: [Traffic; CLASSES],
-    units: Vec<f32>,
-    hits: Vec<bool>,
     /// Carried reports and broadcasts, where someone records.
     pub(crate) log: Option<Vec<Carried>>,
     /// When everyone last sent its certificate with a report and with a broadcast, by place.
@@ -98,8 +96,6 @@ impl Air {
             offers: Vec::new(),
             carried: Vec::new(),
             traffic: [Traffic::default(); CLASSES],
-            units: Vec::new(),
-            hits: Vec::new(),
             log: None,
             certificates: Default::default(),
             scheduled: Scheduled::new(prepared, seed).map(Box::new),
@@ -310,14 +306,13 @@ impl Air {
         self.meter.carry(&self.offers, &mut self.carried);
     }
 
-    /// Delivers one message if it was carried, or counts it as thinned; `reception` are the draws of its class. Writes the
-    /// receivers' places.
+    /// Delivers one message if it was carried, or counts it as thinned; `drawn` is which lanes each of the links' receivers gets
+    /// it in, and the arm's lane. Writes the receivers' places.
     pub(crate) fn deliver(
         &mut self,
         world: &World<'_>,
-        reception: &Draws,
         parcel: Parcel,
-        carried: bool,
+        drawn: Option<(&[u16], Lane)>,
         receivers: &mut Vec<Slot>,
     ) {
         let Parcel {
@@ -332,32 +327,17 @@ impl Air {
         traffic.messages += 1;
         traffic.bytes += u64::from(bytes);
         traffic.in_range += range.len() as u64;
-        if !carried {
+        let Some((hits, lane)) = drawn else {
             traffic.thinned += range.len() as u64;
             return;
-        }
-        self.units.resize(range.len(), 0.0);
-        self.hits.resize(range.len(), false);
-        let ids = &world.links.ids[range.clone()];
-        let places = &world.links.receivers[range.clone()];
-        reception.fill_units(world.road.id(sender), ids, &mut self.units);
-        Reception {
-            rows: &self.rows,
-            tile_of: world.road.tiles(),
-            listening: &self.listening,
-        }
-        .draw(
-            places,
-            &world.links.links[range],
-            &self.units,
-            &mut self.hits,
-        );
+        };
+        let places = &world.links.receivers[range];
         // Whoever misses it is written over by the next: no branch that could not be foretold.
         receivers.resize(places.len(), Slot(0));
         let mut count = 0;
-        for (&place, &hit) in places.iter().zip(&self.hits) {
+        for (&place, &hits) in places.iter().zip(hits) {
             receivers[count] = place;
-            count += usize::from(hit);
+            count += usize::from(hits >> lane.0 & 1);
         }
         receivers.truncate(count);
         traffic.delivered += receivers.len() as u64;

@@ -6,11 +6,10 @@
 
 use std::collections::VecDeque;
 
-use covey_protocol::messages::ObjectState;
 use covey_radio::LANES;
 
-use crate::ids::{Lane, Slot, Step};
-use crate::world::{GhostId, Stamp};
+use crate::ids::{Lane, Slot};
+use crate::world::Stamp;
 
 /// Beacons heard, of up to sixteen arms side by side: for each sender and beacon interval, the receivers and in which arms
 /// they heard it.
@@ -25,23 +24,29 @@ pub(crate) struct BeaconHistory {
 struct Interval {
     /// By sender.
     rows: Vec<Row>,
-    /// The receivers of all rows.
+    /// The receivers of rows in words.
     words: Vec<Word>,
+    /// The receivers of rows that are lists.
+    list: Vec<Slot>,
     /// Arms in which they heard it, receiver by receiver.
     masks: Vec<u16>,
 }
 
-/// Who could hear a beacon.
+/// Who could hear a beacon: in words, or as a list where they are few among many places.
 #[derive(Debug, Clone, Copy, Default)]
 struct Row {
     /// Of the beacon; zero where there was none.
     stamp: Stamp,
-    /// The first of its words, and how many they are.
+    listed: bool,
+    /// The first of its words, or of its list, and how many they are.
     begin: u32,
-    words: u32,
-    /// The lowest place of the first word, over 64.
+    count: u32,
+    /// The lowest place of the first word, over 64; of a list, the mask of the first.
     low: u32,
 }
+
+/// So many words are taken however few the receivers are; more only where they are no more than the receivers.
+pub(super) const FEW_WORDS: usize = 32;
 
 /// Up to 64 receivers with places in a row.
 #[derive(Debug, Clone, Copy, Default)]
@@ -53,11 +58,50 @@ struct Word {
 }
 
 impl Interval {
+    /// A row of these receivers, whose masks come next.
+    fn add(&mut self, stamp: Stamp, receivers: &[Slot]) -> Row {
+        let masks = self.masks.len() as u32;
+        let ends = (receivers.first(), receivers.last());
+        let [low, high] = [ends.0, ends.1].map(|end| end.map_or(0, |slot| slot.0 / 64));
+        if (high - low) as usize >= FEW_WORDS.max(receivers.len()) {
+            let begin = self.list.len() as u32;
+            self.list.extend_from_slice(receivers);
+            return Row {
+                stamp,
+                listed: true,
+                begin,
+                count: receivers.len() as u32,
+                low: masks,
+            };
+        }
+        let begin = self.words.len();
+        for (at, &receiver) in (masks..).zip(receivers) {
+            let word = begin + (receiver.0 / 64 - low) as usize;
+            while self.words.len() <= word {
+                let (present, masks) = (0, at);
+                self.words.push(Word { present, masks });
+            }
+            self.words[word].present |= 1 << (receiver.0 % 64);
+        }
+        Row {
+            stamp,
+            listed: false,
+            begin: begin as u32,
+            count: (self.words.len() - begin) as u32,
+            low,
+        }
+    }
+
     /// Stamp of a sender's beacon and the place in `masks` of a receiver that could hear it.
     fn find(&self, sender: Slot, receiver: Slot) -> Option<(Stamp, usize)> {
         let row = self.rows.get(sender.index()).filter(|row| row.stamp > 0)?;
+        if row.listed {
+            let list = &self.list[row.begin as usize..][..row.count as usize];
+            let at = list.binary_search(&receiver).ok()?;
+            return Some((row.stamp, row.low as usize + at));
+        }
         let word = (receiver.0 / 64).wrapping_sub(row.low);
-        if word >= row.words {
+        if word >= row.count {
             return None;
         }
         let Word { present, masks } = self.words[(row.begin + word) as usize];
@@ -125,6 +169,7 @@ impl BeaconHistory {
         interval.rows.clear();
         interval.rows.resize(size, Row::default());
         interval.words.clear();
+        interval.list.clear();
         interval.masks.clear();
         self.intervals.push_front(interval);
     }
@@ -147,23 +192,8 @@ impl BeaconHistory {
             if interval.rows.len() <= sender.index() {
                 interval.rows.resize(sender.index() + 1, Row::default());
             }
-            let begin = interval.words.len();
-            let low = receivers.first().map_or(0, |first| first.0 / 64);
-            for (at, &receiver) in (interval.masks.len() as u32..).zip(receivers) {
-                let word = begin + (receiver.0 / 64 - low) as usize;
-                while interval.words.len() <= word {
-                    let (present, masks) = (0, at);
-                    interval.words.push(Word { present, masks });
-                }
-                interval.words[word].present |= 1 << (receiver.0 % 64);
-            }
+            interval.rows[sender.index()] = interval.add(stamp, receivers);
             interval.masks.extend_from_slice(masks);
-            interval.rows[sender.index()] = Row {
-                stamp,
-                begin: begin as u32,
-                words: (interval.words.len() - begin) as u32,
-                low,
-            };
         }
     }
 
@@ -277,406 +307,12 @@ impl BeaconHistory {
     }
 }
 
-/// Who spoke a message, by place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Speaker {
-    /// Somebody who reported what it sees.
-    Reporter(Slot),
-    /// A host that broadcast what it holds.
-    Host(Slot),
-    /// Nobody who is still there.
-    Gone,
-}
-
-/// The receivers of a message: a bit for each place from the first to the last of them; or a list, where they are few among many
-/// places. So a message takes no more room where the world is larger but its neighbourhood is not.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Receivers {
-    /// The place of the first bit, over 64.
-    low: usize,
-    words: Vec<u64>,
-    /// Ascending; empty where there are words.
-    list: Vec<Slot>,
-}
-
-/// So many words are taken however few the receivers are; more only where they are no more than the receivers.
-const FEW_WORDS: usize = 32;
-
-impl Receivers {
-    /// The message reached this place.
-    #[inline]
-    pub(crate) fn has(&self, receiver: Slot) -> bool {
-        if !self.list.is_empty() {
-            return self.list.binary_search(&receiver).is_ok();
-        }
-        let word = (receiver.index() / 64).wrapping_sub(self.low);
-        let word = self.words.get(word).copied().unwrap_or(0);
-        word >> (receiver.0 % 64) & 1 != 0
-    }
-
-    /// In place of those it held, these.
-    fn fill(&mut self, receivers: &[Slot]) {
-        self.list.clear();
-        self.words.clear();
-        let (Some(low), Some(high)) = (receivers.iter().min(), receivers.iter().max()) else {
-            return;
-        };
-        self.low = low.index() / 64;
-        let words = high.index() / 64 + 1 - self.low;
-        if words <= FEW_WORDS.max(receivers.len()) {
-            self.words.resize(words, 0);
-            for receiver in receivers {
-                self.words[receiver.index() / 64 - self.low] |= 1 << (receiver.0 % 64);
-            }
-        } else {
-            self.list.extend_from_slice(receivers);
-            self.list.sort_unstable();
-        }
-    }
-
-    /// Whoever is at this place did not receive it.
-    fn remove(&mut self, receiver: Slot) {
-        if let Ok(at) = self.list.binary_search(&receiver) {
-            self.list.remove(at);
-        }
-        let word = (receiver.index() / 64).wrapping_sub(self.low);
-        if let Some(word) = self.words.get_mut(word) {
-            *word &= !(1 << (receiver.0 % 64));
-        }
-    }
-}
-
-/// What an arm's messages told, as far back as they matter: who received each, and which objects it spoke of.
-#[derive(Debug, Clone)]
-pub(crate) struct Told {
-    /// Steps for which messages are kept.
-    memory: u32,
-    /// Number of the oldest message kept.
-    first: u64,
-    /// Step and receivers of every message kept.
-    messages: VecDeque<(Step, Receivers)>,
-    /// Who spoke each of them.
-    speakers: VecDeque<Speaker>,
-    /// Of each: it says what it tells; what is told by silence is not received.
-    spoken: VecDeque<bool>,
-    /// What each said of objects in a host's own words, where that matters; by object.
-    said: VecDeque<Vec<(Slot, ObjectState)>>,
-    /// What was told that is not there: message and stamp, the oldest first.
-    ghosts: Vec<(GhostId, u64, Stamp)>,
-    /// Buffers to use again.
-    spare: Vec<Receivers>,
-    receivers: Vec<Slot>,
-    /// By object: message and stamp.
-    of: Vec<Vec<(u64, Stamp)>>,
-}
-
-impl Told {
-    /// Messages are kept for `memory` steps.
-    pub(crate) fn new(memory: u32) -> Self {
-        Self {
-            memory,
-            first: 0,
-            messages: VecDeque::new(),
-            speakers: VecDeque::new(),
-            spoken: VecDeque::new(),
-            said: VecDeque::new(),
-            ghosts: Vec::new(),
-            spare: Vec::new(),
-            receivers: Vec::new(),
-            of: Vec::new(),
-        }
-    }
-
-    /// Makes room, and lets go of messages that are too old at `step`.
-    pub(crate) fn begin(&mut self, step: Step, size: usize) {
-        if self.of.len() < size {
-            self.of.resize_with(size, Vec::new);
-        }
-        while let Some((at, _)) = self.messages.front()
-            && at.after(self.memory) < step
-        {
-            self.first += 1;
-            self.speakers.pop_front();
-            self.spoken.pop_front();
-            self.said.pop_front();
-            if let Some((_, bits)) = self.messages.pop_front() {
-                self.spare.push(bits);
-            }
-        }
-        let first = self.first;
-        self.ghosts.retain(|&(_, message, _)| message >= first);
-    }
-
-    /// A message of `step` that `receivers` decoded; gives its number for [`tell`](Self::tell).
-    pub(crate) fn message(&mut self, step: Step, receivers: impl Iterator<Item = Slot>) -> u64 {
-        let mut bits = self.spare.pop().unwrap_or_default();
-        self.receivers.clear();
-        self.receivers.extend(receivers);
-        bits.fill(&self.receivers);
-        self.messages.push_back((step, bits));
-        self.speakers.push_back(Speaker::Gone);
-        self.spoken.push_back(true);
-        self.said.push_back(Vec::new());
-        self.first + self.messages.len() as u64 - 1
-    }
-
-    /// Notes who spoke a message, by its number.
-    pub(crate) fn spoken_by(&mut self, message: u64, speaker: Speaker) {
-        if let Some(place) = self.speakers.get_mut((message - self.first) as usize) {
-            *place = speaker;
-        }
-    }
-
-    /// A message says so of objects.
-    pub(crate) fn say(&mut self, message: u64, mut objects: Vec<(Slot, ObjectState)>) {
-        objects.sort_by_key(|&(object, _)| object);
-        if let Some(place) = self.said.get_mut((message - self.first) as usize) {
-            *place = objects;
-        }
-    }
-
-    /// A message told of something that is not there, as sensed at `stamp`.
-    pub(crate) fn tell_ghost(&mut self, message: u64, ghost: GhostId, stamp: Stamp) {
-        self.ghosts.push((ghost, message, stamp));
-    }
-
-    /// The newest step of which `receiver` was told of something that is not there.
-    pub(crate) fn ghost_at(&self, ghost: GhostId, receiver: Slot) -> Stamp {
-        let told = self.ghosts.iter().filter(|entry| entry.0 == ghost);
-        let heard = told.filter(|&&(_, message, _)| {
-            self.messages[(message - self.first) as usize]
-                .1
-                .has(receiver)
-        });
-        heard.map(|&(_, _, stamp)| stamp).max().unwrap_or(0)
-    }
-
-    /// The newest that `receiver` was told of `object`: of which step, by whom, and in which words, where they are a host's own.
-    pub(crate) fn newest(
-        &self,
-        object: Slot,
-        receiver: Slot,
-    ) -> Option<(Stamp, Speaker, Option<&ObjectState>)> {
-        let mut newest: Option<(Stamp, usize)> = None;
-        for &(message, stamp) in self.of.get(object.index())?.iter().rev() {
-            if message < self.first {
-                break;
-            }
-            let at = (message - self.first) as usize;
-            if newest.is_none_or(|(known, _)| stamp > known) && self.messages[at].1.has(receiver) {
-                newest = Some((stamp, at));
-            }
-        }
-        let (stamp, at) = newest?;
-        let said = &self.said[at];
-        let said = said.binary_search_by_key(&object, |&(object, _)| object);
-        let said = said.ok().map(|place| &self.said[at][place].1);
-        Some((stamp, self.speakers[at], said))
-    }
-
-    /// A message tells by not saying anything.
-    pub(crate) fn is_silence(&mut self, message: u64) {
-        if let Some(place) = self.spoken.get_mut((message - self.first) as usize) {
-            *place = false;
-        }
-    }
-
-    /// How many messages since `since` told `receiver` of `object` in so many words.
-    pub(crate) fn times(&self, object: Slot, receiver: Slot, since: Step) -> u32 {
-        let told = self.of.get(object.index()).map_or(&[][..], Vec::as_slice);
-        let mut times = 0;
-        for &(message, _) in told.iter().rev() {
-            if message < self.first {
-                break;
-            }
-            let at = (message - self.first) as usize;
-            let (step, bits) = &self.messages[at];
-            if *step < since {
-                break;
-            }
-            times += u32::from(self.spoken[at] && bits.has(receiver));
-        }
-        times
-    }
-
-    /// [`at`](Self::at) and [`times`](Self::times) in one.
-    pub(crate) fn at_and_times(&self, object: Slot, receiver: Slot, since: Step) -> (Stamp, u32) {
-        let told = self.of.get(object.index()).map_or(&[][..], Vec::as_slice);
-        let (mut newest, mut times) = (0, 0);
-        for &(message, stamp) in told.iter().rev() {
-            if message < self.first {
-                break;
-            }
-            let at = (message - self.first) as usize;
-            let (step, bits) = &self.messages[at];
-            if bits.has(receiver) {
-                newest = newest.max(stamp);
-                times += u32::from(*step >= since && self.spoken[at]);
-            }
-        }
-        (newest, times)
-    }
-
-    /// Who told `receiver` of `object`, and of which step; the newest message first.
-    pub(crate) fn of(
-        &self,
-        object: Slot,
-        receiver: Slot,
-    ) -> impl Iterator<Item = (Speaker, Stamp)> + '_ {
-        let told = self.of.get(object.index()).map_or(&[][..], Vec::as_slice);
-        told.iter()
-            .rev()
-            .take_while(|&&(message, _)| message >= self.first)
-            .filter(move |&&(message, _)| {
-                self.messages[(message - self.first) as usize]
-                    .1
-                    .has(receiver)
-            })
-            .map(|&(message, stamp)| (self.speakers[(message - self.first) as usize], stamp))
-    }
-
-    /// All messages kept, the oldest first: step, speaker, receivers.
-    pub(crate) fn messages(&self) -> impl Iterator<Item = (Step, Speaker, &Receivers)> {
-        let messages = self.messages.iter().zip(&self.speakers);
-        messages.map(|((step, bits), &speaker)| (*step, speaker, bits))
-    }
-
-    /// A message told that `object` was sensed at `stamp`.
-    pub(crate) fn tell(&mut self, message: u64, object: Slot, stamp: Stamp) {
-        let first = self.first;
-        let told = &mut self.of[object.index()];
-        // What is too old goes when the list would grow.
-        if told.len() == told.capacity() {
-            told.retain(|&(message, _)| message >= first);
-        }
-        told.push((message, stamp));
-    }
-
-    /// The newest step of which `receiver` was told a state of `object`.
-    pub(crate) fn at(&self, object: Slot, receiver: Slot) -> Stamp {
-        let Some(told) = self.of.get(object.index()) else {
-            return 0;
-        };
-        let mut newest = 0;
-        for &(message, stamp) in told.iter().rev() {
-            if message < self.first {
-                // Messages are told in order.
-                break;
-            }
-            if stamp > newest
-                && self.messages[(message - self.first) as usize]
-                    .1
-                    .has(receiver)
-            {
-                newest = stamp;
-            }
-        }
-        newest
-    }
-
-    /// Forgets a place, as object and as receiver.
-    pub(crate) fn clear(&mut self, slot: Slot) {
-        if let Some(told) = self.of.get_mut(slot.index()) {
-            told.clear();
-        }
-        for (_, bits) in &mut self.messages {
-            bits.remove(slot);
-        }
-        for said in &mut self.said {
-            said.retain(|&(object, _)| object != slot);
-        }
-        for speaker in &mut self.speakers {
-            if matches!(*speaker, Speaker::Reporter(by) | Speaker::Host(by) if by == slot) {
-                *speaker = Speaker::Gone;
-            }
-        }
-    }
-
-    /// Moves all stamps.
-    pub(crate) fn each(&mut self, f: impl Fn(&mut Stamp)) {
-        for told in &mut self.of {
-            told.iter_mut().for_each(|entry| f(&mut entry.1));
-        }
-        self.ghosts.iter_mut().for_each(|entry| f(&mut entry.2));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn receivers_are_found_wherever_they_are_and_in_any_order() {
-        let mut receivers = Receivers::default();
-        let crowd: Vec<u32> = (0..500).map(|n| 4_000 + n * 7).collect();
-        for some in [&[700, 3, 64, 65, 9_000][..], &crowd, &[5_000], &[]] {
-            let slots: Vec<Slot> = some.iter().map(|&n| Slot(n)).collect();
-            receivers.fill(&slots);
-            let found: Vec<u32> = (0..10_000).filter(|&n| receivers.has(Slot(n))).collect();
-            let mut expected = some.to_vec();
-            expected.sort_unstable();
-            assert_eq!(found, expected);
-            // Neither grows with places that do not matter.
-            assert_eq!(receivers.list.len(), if some.len() == 5 { 5 } else { 0 });
-            assert!(receivers.words.len() <= 56, "{}", receivers.words.len());
-        }
-        for some in [[5_000, 5_001], [5_000, 500_000]] {
-            receivers.fill(&slots(some));
-            receivers.remove(Slot(5_000));
-            receivers.remove(Slot(1));
-            assert!(!receivers.has(Slot(5_000)) && receivers.has(Slot(some[1])));
-        }
-    }
-
     fn slots<const N: usize>(numbers: [u32; N]) -> [Slot; N] {
         numbers.map(Slot)
-    }
-
-    #[test]
-    fn the_newest_told_state_counts_until_it_is_forgotten() {
-        let mut told = Told::new(20);
-        let object = Slot(5);
-        let at = |told: &Told, receiver| told.at(object, Slot(receiver));
-        told.begin(Step(1), 100);
-        let first = told.message(Step(1), slots([3, 70]).into_iter());
-        told.tell(first, object, 2);
-        let second = told.message(Step(2), slots([3]).into_iter());
-        told.tell(second, object, 1);
-        assert_eq!((at(&told, 3), at(&told, 70), at(&told, 4)), (2, 2, 0));
-        told.spoken_by(first, Speaker::Reporter(Slot(8)));
-        told.spoken_by(second, Speaker::Host(Slot(9)));
-        let of = |told: &Told, receiver| told.of(object, Slot(receiver)).collect::<Vec<_>>();
-        let both = [(Speaker::Host(Slot(9)), 1), (Speaker::Reporter(Slot(8)), 2)];
-        assert_eq!(of(&told, 3), both);
-        assert_eq!(of(&told, 70), both[1..]);
-        told.clear(Slot(9));
-        assert_eq!(of(&told, 3)[0], (Speaker::Gone, 1));
-        told.clear(Slot(70));
-        assert_eq!(at(&told, 70), 0);
-        let times = |told: &Told, receiver, since| told.times(object, Slot(receiver), Step(since));
-        assert_eq!(
-            [times(&told, 3, 1), times(&told, 3, 2), times(&told, 4, 0)],
-            [2, 1, 0]
-        );
-        told.is_silence(second);
-        assert_eq!([times(&told, 3, 1), times(&told, 3, 2)], [1, 0]);
-        for (receiver, since) in [(3, 1), (3, 2), (70, 0), (4, 0)] {
-            let both = told.at_and_times(object, Slot(receiver), Step(since));
-            let one_by_one = (at(&told, receiver), times(&told, receiver, since));
-            assert_eq!(both, one_by_one, "{receiver} {since}");
-        }
-        told.begin(Step(22), 100);
-        assert_eq!(at(&told, 3), 1);
-        told.begin(Step(23), 100);
-        assert_eq!(at(&told, 3), 0);
-        // Lists do not grow with what is forgotten.
-        for step in 23..2_000 {
-            told.begin(Step(step), 100);
-            let message = told.message(Step(step), slots([1]).into_iter());
-            told.tell(message, object, step as Stamp);
-        }
-        assert!(told.of[5].capacity() <= 128, "{}", told.of[5].capacity());
-        assert_eq!(at(&told, 1), 1_999);
     }
 
     #[test]
@@ -732,5 +368,29 @@ mod tests {
         history.push(sender, 9, &slots([0, 1]), &[0b10, 0b10]);
         let twice = history.counts(&[sender], Slot(0), Lane(1), 7);
         assert_eq!(twice, [heard(2, 7, 9)]);
+    }
+
+    #[test]
+    fn beacons_are_found_by_receivers_with_places_far_apart() {
+        let mut history = BeaconHistory::default();
+        history.begin_interval(4, 2);
+        let far = slots([2, 40_000, 90_000]);
+        history.push(Slot(1), 8, &far, &[0b11, 0b01, 0b10]);
+        history.push(Slot(3), 8, &slots([40_000]), &[0b10]);
+        history.push(Slot(0), 8, &[], &[]);
+        let heard = |history: &BeaconHistory, sender, receiver| {
+            [0, 1].map(|lane| history.at(Slot(sender), Slot(receiver), Lane(lane)))
+        };
+        assert_eq!(heard(&history, 1, 2), [8, 8]);
+        assert_eq!(heard(&history, 1, 40_000), [8, 0]);
+        assert_eq!(heard(&history, 1, 90_000), [0, 8]);
+        assert_eq!(heard(&history, 3, 40_000), [0, 8]);
+        for (sender, receiver) in [(1, 40_001), (1, 1), (3, 2), (0, 2)] {
+            assert_eq!(heard(&history, sender, receiver), [0, 0]);
+        }
+        history.clear(Slot(40_000));
+        assert_eq!(heard(&history, 1, 40_000), [0, 0]);
+        assert_eq!(heard(&history, 1, 90_000), [0, 8]);
+        assert_eq!(history.intervals[0].words.len(), 1);
     }
 }

@@ -5,6 +5,7 @@ use covey_radio::{LANES, LaneReception, LaneRow};
 
 use super::air::Air;
 use super::heard::{BeaconHistory, SPREAD};
+use super::parcel::Class;
 use super::scheduled::Arrived;
 use crate::ids::{Lane, Slot, Step};
 use crate::outcome::{DISTANCE_BIN_M, DISTANCE_BINS, Mean};
@@ -60,6 +61,16 @@ pub(crate) struct BeaconLanes {
     pub(crate) statistics: Vec<BeaconStatistics>,
     units: Vec<f32>,
     hits: Vec<u16>,
+    drawn: Drawn,
+}
+
+/// Reports and broadcasts of this step that somebody asked for: many arms ask for the same, and one draw serves all.
+#[derive(Debug, Default)]
+struct Drawn {
+    /// By sender, of reports and of broadcasts: the step after that of the draw, and where its hits begin.
+    made: [Vec<(u32, u32)>; 2],
+    /// Lanes in which it is received, receiver by receiver.
+    hits: Vec<u16>,
 }
 
 impl BeaconLanes {
@@ -73,7 +84,46 @@ impl BeaconLanes {
             statistics: vec![BeaconStatistics::default(); lanes],
             units: Vec::new(),
             hits: Vec::new(),
+            drawn: Drawn::default(),
         }
+    }
+
+    /// Begins a step.
+    pub(crate) fn begin_step(&mut self) {
+        self.drawn.hits.clear();
+    }
+
+    /// In which lanes the receivers of `sender` get its report or broadcast of this step, if it is carried there.
+    pub(crate) fn drawn(&mut self, world: &World<'_>, class: Class, sender: Slot) -> &[u16] {
+        let range = world.links.range(sender);
+        let count = range.len();
+        let made = &mut self.drawn.made[usize::from(class == Class::Broadcast)];
+        if made.len() <= sender.index() {
+            made.resize(world.road.size(), (0, 0));
+        }
+        let made = &mut made[sender.index()];
+        let now = world.step().0 + 1;
+        if made.0 == now {
+            return &self.drawn.hits[made.1 as usize..][..count];
+        }
+        let begin = self.drawn.hits.len();
+        *made = (now, begin as u32);
+        self.units.resize(count, 0.0);
+        self.drawn.hits.resize(begin + count, 0);
+        let ids = &world.links.ids[range.clone()];
+        let places = &world.links.receivers[range.clone()];
+        let links = &world.links.links[range];
+        let id = world.road.id(sender);
+        class.reception(world).fill_units(id, ids, &mut self.units);
+        let hits = &mut self.drawn.hits[begin..];
+        LaneReception {
+            rows: &self.rows,
+            tile_of: world.road.tiles(),
+            listening: &self.listening,
+            lanes: self.statistics.len(),
+        }
+        .draw(places, links, &self.units, hits);
+        hits
     }
 
     /// Takes over an arm's loads for this step.

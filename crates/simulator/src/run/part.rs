@@ -209,6 +209,7 @@ impl Part {
         let world = step.world;
         let size = world.road.size();
         for group in &mut self.groups {
+            group.begin_step();
             group.hosts.resize(size, 0);
             if world.is_sensing() {
                 let timeline = &world.prepared.timeline;

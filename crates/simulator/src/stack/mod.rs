@@ -15,7 +15,7 @@ mod spoken;
 use covey_protocol::Parameters;
 use covey_protocol::messages::{Beacon, Message};
 
-use crate::channel::{Air, BeaconClock, BeaconLanes, Sizes, Told};
+use crate::channel::{Air, BeaconClock, BeaconLanes, Parcel, Sizes, Told};
 use crate::ids::{Lane, Slot};
 use crate::measure::{Evaluation, Knowledge, Ledger, Observer, Served};
 use crate::world::World;
@@ -59,6 +59,17 @@ pub(crate) struct Turn<'a> {
 }
 
 impl Turn<'_> {
+    /// Delivers one message if it was carried, or counts it as thinned. Writes the receivers' places.
+    fn deliver(&mut self, parcel: Parcel, carried: bool, receivers: &mut Vec<Slot>) {
+        let world = self.stage.world;
+        let drawn = match carried {
+            true => Some(self.beacons.drawn(world, parcel.class, parcel.sender)),
+            false => None,
+        };
+        let drawn = drawn.map(|hits| (hits, self.lane));
+        self.air.deliver(world, parcel, drawn, receivers);
+    }
+
     /// Tells whoever watches of a message that was offered.
     pub(crate) fn tell_offered(&mut self, sender: Slot, message: &Message, bytes: u32) {
         let world = self.stage.world;

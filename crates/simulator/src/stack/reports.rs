@@ -188,12 +188,9 @@ impl SentReports {
 
     /// Delivers them; `carried` goes with them one by one.
     pub(super) fn deliver(&mut self, turn: &mut Turn<'_>, carried: &[bool]) {
-        let world = turn.stage.world;
-        let reception = Class::Report.reception(world);
         let mut receivers = std::mem::take(&mut self.receivers);
         for (report, &carried) in self.sent.iter().zip(carried) {
-            turn.air
-                .deliver(world, &reception, report.parcel, carried, &mut receivers);
+            turn.deliver(report.parcel, carried, &mut receivers);
             hear(turn, report, &receivers);
             if let Some(arrivals) = &mut self.arrivals {
                 arrivals.push(report.arrival(&receivers));

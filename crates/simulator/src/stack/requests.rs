@@ -596,15 +596,12 @@ impl Stack for Requests {
         if turn.is_scheduled() {
             return;
         }
-        let world = turn.stage.world;
         let (answers, requests) = carried.split_at(carried.len() - self.sent.len());
         self.answers.deliver(turn, answers);
-        let reception = Class::Broadcast.reception(world);
         let mut receivers = Vec::new();
         let sent = std::mem::take(&mut self.sent);
         for (sent, &carried) in sent.iter().zip(requests) {
-            turn.air
-                .deliver(world, &reception, sent.parcel, carried, &mut receivers);
+            turn.deliver(sent.parcel, carried, &mut receivers);
             self.hear(turn, sent, &receivers);
         }
         self.sent = sent;

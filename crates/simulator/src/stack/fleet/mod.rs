@@ -148,13 +148,10 @@ impl Fleet {
 
     /// Delivers the reports of this step; `carried` goes with them one by one.
     fn deliver_reports(&mut self, turn: &mut Turn<'_>, carried: &[bool]) {
-        let world = turn.stage.world;
-        let reception = Class::Report.reception(world);
         let mut receivers = Vec::new();
         let sent = std::mem::take(&mut self.contributors.sent);
         for (sent, &carried) in sent.iter().zip(carried) {
-            turn.air
-                .deliver(world, &reception, sent.parcel, carried, &mut receivers);
+            turn.deliver(sent.parcel, carried, &mut receivers);
             self.hear_report(turn, sent, &receivers);
         }
         self.contributors.sent = sent;
@@ -263,14 +260,11 @@ impl Fleet {
 
     /// Delivers broadcasts, in order.
     fn deliver_broadcasts(&mut self, turn: &mut Turn<'_>, broadcasts: &[SentBroadcast]) {
-        let world = turn.stage.world;
-        let reception = Class::Broadcast.reception(world);
         let carried = turn.air.carried.clone();
         let mut delivered = Vec::with_capacity(broadcasts.len());
         for (sent, carried) in broadcasts.iter().zip(carried) {
             let mut receivers = Vec::new();
-            turn.air
-                .deliver(world, &reception, sent.parcel, carried, &mut receivers);
+            turn.deliver(sent.parcel, carried, &mut receivers);
             self.hear_broadcast(turn, sent, &receivers);
             delivered.push(receivers);
         }
