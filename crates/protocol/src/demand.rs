@@ -583,12 +583,15 @@ impl Demand {
             ((options.report_stale_s - age) / span).clamp(0.0, 1.0)
         });
         let range = options.sensor_range_m;
-        let mut panorama = outlook.around(shadows, member, range);
-        let mut views = Vec::new();
+        let mut around = Vec::new();
         targets.each_around(scene, body.position, range, |object, number| {
-            if object == member {
-                return;
+            if object != member {
+                around.push((object, number));
             }
+        });
+        let mut panorama = outlook.around(shadows, member, range, around.len());
+        let mut views = Vec::new();
+        for (object, number) in around {
             let other = &scene.bodies()[object as usize];
             let reported = report.is_some_and(|r| r.objects.binary_search(&other.id).is_ok());
             let chance = if freshness >= 1.0 && reported {
@@ -606,7 +609,7 @@ impl Demand {
             if chance > 0.05 {
                 views.push((number, chance));
             }
-        });
+        }
         views
     }
 
