@@ -14,6 +14,7 @@ use covey_experiment::folder::{self, Lock, Writing};
 use covey_experiment::lab::{self, LabError, Lot, Work};
 use covey_experiment::outputs::{Output, PARKED, Recordings};
 use covey_experiment::plan::PlanError;
+use covey_experiment::pool::Crew;
 use covey_experiment::runner::{Runner, RunnerError};
 use covey_experiment::store::{Fingerprint, Kept, Store};
 use covey_experiment::world::{World, WorldError};
@@ -289,7 +290,11 @@ impl Bench<'_> {
             worlds: self.worlds,
             prints: &prints,
             runner,
-            workers,
+            // Whoever wants to hear early hears of the first seed as soon as can be.
+            crew: Crew {
+                workers,
+                first_together: early.is_some(),
+            },
             stop: entered.ender.flag(),
             cycles: self.cycles,
             outputs: &outputs,

@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use crate::files::FileError;
 use crate::outputs::{Job, Output};
-use crate::pool::{self, JobError, PoolState};
+use crate::pool::{self, Crew, JobError, PoolState};
 use crate::runner::{Runner, RunnerError};
 use crate::store::{Fingerprint, Store, Want};
 use crate::world::World;
@@ -99,8 +99,8 @@ pub struct Work<'a> {
     pub prints: &'a [Fingerprint],
     /// What runs them.
     pub runner: &'a Runner<'a>,
-    /// How many at once.
-    pub workers: usize,
+    /// How many at once, and whether all begin with the first.
+    pub crew: Crew,
     /// Set to end the work.
     pub stop: &'a AtomicBool,
     /// Keep cycles, which are most of a result's size.
@@ -220,7 +220,7 @@ impl Work<'_> {
             Ok(())
         };
         let weight = |lot: &Lot| lot.tasks.len();
-        let outcome = pool::run_weighted(lots, weight, self.workers, self.stop, work, watch);
+        let outcome = pool::run_weighted(lots, weight, self.crew, self.stop, work, watch);
         match outcome.failure {
             Some((_, error)) => Err(error),
             None => Ok(Computed {

@@ -139,12 +139,43 @@ struct Worker {
     since: Mutex<Instant>,
 }
 
+/// Who works, and in which order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Crew {
+    /// How many jobs are under way at once.
+    pub workers: usize,
+    /// All workers share the first job, before they take one each: somebody waits for its result.
+    pub first_together: bool,
+}
+
+impl Crew {
+    /// Threads for job number `at`: the last jobs, fewer than there are workers, share them, and so may the first.
+    fn threads_for(self, at: usize, jobs: usize) -> usize {
+        let workers = self.workers.max(1);
+        let rest = if self.first_together {
+            jobs.saturating_sub(1)
+        } else {
+            jobs
+        };
+        let last = rest % workers;
+        if self.first_together && at == 0 {
+            workers
+        } else if at + last < jobs {
+            1
+        } else {
+            workers / last.max(1)
+        }
+    }
+}
+
 /// What all workers share.
 struct Bench<'a, J, E> {
     jobs: &'a [J],
     /// For how many each counts.
     weights: &'a [usize],
-    workers: usize,
+    crew: Crew,
+    /// The first job has ended.
+    begun: AtomicBool,
     start: Instant,
     /// Number of the next job to be taken.
     next: AtomicUsize,
@@ -189,7 +220,10 @@ impl<J, E> Bench<'_, J, E> {
         while !monitor.stopped() {
             let at = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(job) = self.jobs.get(at) else { break };
-            monitor.threads = threads_for(at, self.jobs.len(), self.workers);
+            if self.crew.first_together && at > 0 && !self.first_has_ended(&monitor) {
+                break;
+            }
+            monitor.threads = self.crew.threads_for(at, self.jobs.len());
             worker.share.store(0, Ordering::Relaxed);
             if let Ok(mut since) = worker.since.lock() {
                 *since = Instant::now();
@@ -197,6 +231,7 @@ impl<J, E> Bench<'_, J, E> {
             worker.job.store(at, Ordering::Relaxed);
             let outcome = work(job, monitor);
             worker.job.store(IDLE, Ordering::Relaxed);
+            self.begun.store(true, Ordering::Relaxed);
             match outcome {
                 Ok(()) => {
                     self.done.fetch_add(self.weights[at], Ordering::Relaxed);
@@ -208,6 +243,14 @@ impl<J, E> Bench<'_, J, E> {
                 }
             }
         }
+    }
+
+    /// Waits for the end of the first job; false where all work is to end before.
+    fn first_has_ended(&self, monitor: &Monitor<'_>) -> bool {
+        while !self.begun.load(Ordering::Relaxed) && !monitor.stopped() {
+            thread::sleep(TICK / 10);
+        }
+        !monitor.stopped()
     }
 
     fn fail(&self, at: usize, error: E) {
@@ -229,21 +272,25 @@ pub fn run<J: Sync, E: Send>(
     work: impl Fn(&J, Monitor<'_>) -> Result<(), JobError<E>> + Sync,
     watch: impl FnMut(&PoolState),
 ) -> PoolOutcome<E> {
-    run_weighted(jobs, |_| 1, workers, stop, work, watch)
+    let crew = Crew {
+        workers,
+        first_together: false,
+    };
+    run_weighted(jobs, |_| 1, crew, stop, work, watch)
 }
 
 /// The same with jobs that count for several each.
 pub fn run_weighted<J: Sync, E: Send>(
     jobs: &[J],
     weight: impl Fn(&J) -> usize,
-    workers: usize,
+    crew: Crew,
     stop: &AtomicBool,
     work: impl Fn(&J, Monitor<'_>) -> Result<(), JobError<E>> + Sync,
     mut watch: impl FnMut(&PoolState),
 ) -> PoolOutcome<E> {
     let weights: Vec<usize> = jobs.iter().map(weight).collect();
     let start = Instant::now();
-    let count = workers.clamp(1, jobs.len().max(1));
+    let count = crew.workers.clamp(1, jobs.len().max(1));
     let states: Vec<Worker> = (0..count)
         .map(|_| Worker {
             job: AtomicUsize::new(IDLE),
@@ -255,7 +302,8 @@ pub fn run_weighted<J: Sync, E: Send>(
     let bench = Bench {
         jobs,
         weights: &weights,
-        workers,
+        crew,
+        begun: AtomicBool::new(false),
         start,
         next: AtomicUsize::new(0),
         done: AtomicUsize::new(0),
@@ -278,17 +326,6 @@ pub fn run_weighted<J: Sync, E: Send>(
         done: bench.done.into_inner(),
         stopped: stop.load(Ordering::Relaxed),
         failure: bench.failure.into_inner().unwrap_or(None),
-    }
-}
-
-/// Threads for job number `at`: the last jobs, fewer than there are workers, share them.
-fn threads_for(at: usize, jobs: usize, workers: usize) -> usize {
-    let workers = workers.max(1);
-    let last = jobs % workers;
-    if at + last < jobs {
-        1
-    } else {
-        workers / last.max(1)
     }
 }
 
@@ -325,7 +362,10 @@ mod tests {
         let outcome = run_weighted(
             &[3usize, 1],
             |&job| job,
-            1,
+            Crew {
+                workers: 1,
+                first_together: false,
+            },
             &AtomicBool::new(false),
             |_, monitor| {
                 monitor.progress(0.5);
@@ -376,14 +416,60 @@ mod tests {
 
     #[test]
     fn the_last_jobs_share_idle_workers() {
-        let threads = |jobs, workers| -> Vec<usize> {
-            (0..jobs).map(|at| threads_for(at, jobs, workers)).collect()
+        let crew = |workers, first_together| Crew {
+            workers,
+            first_together,
         };
+        let of = |crew: Crew, jobs| -> Vec<usize> {
+            (0..jobs).map(|at| crew.threads_for(at, jobs)).collect()
+        };
+        let threads = |jobs, workers| of(crew(workers, false), jobs);
         assert_eq!(threads(3, 2), [1, 1, 2]);
         assert_eq!(threads(4, 2), [1; 4]);
         assert_eq!(threads(1, 2), [2]);
         assert_eq!(threads(6, 4), [1, 1, 1, 1, 2, 2]);
         assert_eq!(threads(2, 0), [1, 1]);
+        assert_eq!(of(crew(2, true), 4), [2, 1, 1, 2]);
+        assert_eq!(of(crew(2, true), 5), [2, 1, 1, 1, 1]);
+        assert_eq!(of(crew(3, true), 1), [3]);
+    }
+
+    #[test]
+    fn all_may_share_the_first_job() {
+        let order = Mutex::new(Vec::new());
+        let crew = Crew {
+            workers: 3,
+            first_together: true,
+        };
+        let outcome = run_weighted(
+            &[0usize, 1, 2, 3],
+            |_| 1,
+            crew,
+            &AtomicBool::new(false),
+            |&job, monitor| {
+                order.lock().unwrap().push((job, true, monitor.threads()));
+                thread::sleep(Duration::from_millis(30));
+                order.lock().unwrap().push((job, false, monitor.threads()));
+                Ok::<(), JobError<()>>(())
+            },
+            |_| {},
+        );
+        assert_eq!(outcome.done, 4);
+        assert_eq!(
+            order.into_inner().unwrap()[..2],
+            [(0, true, 3), (0, false, 3)]
+        );
+
+        // A failure of the first lets nobody wait for ever.
+        let outcome = run_weighted(
+            &[0usize, 1, 2, 3],
+            |_| 1,
+            crew,
+            &AtomicBool::new(false),
+            |_, _| Err(JobError::Failed("broken")),
+            |_| {},
+        );
+        assert_eq!(outcome.failure, Some((0, "broken")));
     }
 
     #[test]
