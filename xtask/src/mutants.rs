@@ -57,6 +57,12 @@ const TEXT: &str = "impl fmt::(Debug|Display) for";
 /// cut off.
 const PATIENCE: [&str; 2] = ["--timeout-multiplier=5", "--minimum-test-timeout=10"];
 
+/// Tests that take longer than all others beside the code together, with the file whose mistakes they are for: others do not meet them.
+const SLOW: [(&str, &str); 1] = [(
+    "crates/protocol/src/measured",
+    "measured::tests::chains_have_the_published_means_and_correlations",
+)];
+
 const TOOL: Component = Component {
     name: "cargo-mutants",
     purpose: "puts mistakes into the source, to see whether tests notice",
@@ -313,7 +319,17 @@ impl<'a> Site<'a> {
             let tests: Vec<&str> = tests.iter().map(String::as_str).collect();
             return self.try_with(folder, &names, &tests, report);
         }
-        let mut outcome = self.try_with(folder, &names, &["--lib"], report)?;
+        let slow = |name: &&String| SLOW.iter().any(|(file, _)| name.starts_with(file));
+        let (for_slow, quick): (Vec<&String>, Vec<&String>) = names.iter().partition(slow);
+        let mut skip = vec!["--lib", "--"];
+        skip.extend(SLOW.iter().flat_map(|(_, test)| ["--skip", test]));
+        let mut outcome = Outcome::default();
+        for (names, tests) in [(quick, &skip[..]), (for_slow, &["--lib"])] {
+            if !names.is_empty() {
+                let names: Vec<String> = names.into_iter().cloned().collect();
+                outcome.add(self.try_with(folder, &names, tests, report)?);
+            }
+        }
         let left = std::mem::take(&mut outcome.missed);
         if !left.is_empty() {
             outcome.add(self.try_with(folder, &left, &["--test=*"], report)?);
@@ -337,11 +353,7 @@ impl<'a> Site<'a> {
         let out = format!("{}/mutants/{}", self.target, package.name);
         fs::create_dir_all(&out).map_err(|error| format!("{out}: {error}"))?;
         let features = metadata::test_features(std::slice::from_ref(package));
-        let mut arguments = words(&[
-            "mutants",
-            "--in-place",
-            "--colors=never",
-        ]);
+        let mut arguments = words(&["mutants", "--in-place", "--colors=never"]);
         arguments.extend(words(&PATIENCE));
         arguments.push(format!("--dir={}", self.tree.display()));
         arguments.push(format!("--output={out}"));
@@ -353,7 +365,18 @@ impl<'a> Site<'a> {
             let key = key.replace("CRATE", &package.name);
             arguments.push(format!("--cargo-arg=--config=profile.dev.{key}={value}"));
         }
-        arguments.extend(tests.iter().map(|test| format!("--cargo-arg={test}")));
+        let mut parts = tests.splitn(2, |word| *word == "--");
+        let (cargo, own) = (parts.next(), parts.next());
+        arguments.extend(
+            cargo
+                .into_iter()
+                .flatten()
+                .map(|test| format!("--cargo-arg={test}")),
+        );
+        if let Some(own) = own {
+            arguments.push("--cargo-test-arg=--".to_owned());
+            arguments.extend(own.iter().map(|test| format!("--cargo-test-arg={test}")));
+        }
         let diff = format!("{out}/chosen.diff");
         let lines = lines_of(&self.tree, names)?;
         fs::write(&diff, lines).map_err(|error| format!("{diff}: {error}"))?;
