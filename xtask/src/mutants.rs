@@ -63,6 +63,9 @@ const SLOW: [(&str, &str); 1] = [(
     "measured::tests::chains_have_the_published_means_and_correlations",
 )];
 
+/// Tests in `tests/` that notice most, by the folder of their crate: they are built and run before all others there.
+const FIRST: [(&str, &str); 1] = [("crates/protocol", "--test=be*")];
+
 const TOOL: Component = Component {
     name: "cargo-mutants",
     purpose: "puts mistakes into the source, to see whether tests notice",
@@ -330,9 +333,12 @@ impl<'a> Site<'a> {
                 outcome.add(self.try_with(folder, &names, tests, report)?);
             }
         }
-        let left = std::mem::take(&mut outcome.missed);
-        if !left.is_empty() {
-            outcome.add(self.try_with(folder, &left, &["--test=*"], report)?);
+        let first = FIRST.iter().filter(|(of, _)| *of == folder);
+        for tests in first.map(|(_, tests)| *tests).chain(["--test=*"]) {
+            let left = std::mem::take(&mut outcome.missed);
+            if !left.is_empty() {
+                outcome.add(self.try_with(folder, &left, &[tests], report)?);
+            }
         }
         Ok(outcome)
     }
