@@ -1,10 +1,10 @@
-//! A crossing of two streets on record: what everybody says there, second by second.
+//! A crossing of two streets on record: what everybody says there and why, second by second.
 //!
 //! Published figures rest on each of these decisions, so one that comes out differently is noticed here, however small the difference is.
 //! Where a change is meant to, its commit brings the new record and says why (`INSTA_UPDATE=always cargo test -p covey-protocol record`).
 
 use std::f64::consts::{FRAC_PI_2, PI};
-use std::fmt::Write;
+use std::fmt::{Debug, Write};
 use std::sync::Arc;
 
 use covey_protocol::demand::{DemandOptions, Views};
@@ -105,11 +105,7 @@ fn cars() -> Vec<Car> {
         id: 200,
         state: AgentState {
             position: Position::new(CROSSING + 9.0, CROSSING - 9.0),
-            size: Size {
-                length: 0.0,
-                width: 0.0,
-                height: 0.0,
-            },
+            size: Size::roadside(6.0),
             ..AgentState::default()
         },
         equipped: true,
@@ -170,18 +166,22 @@ fn digest(before: u64, text: &str) -> u64 {
     })
 }
 
-/// Of one kind of message in a second: how many there were, and what they said.
+/// Of one kind of message, event or reason in a second: how many there were, and what they said.
 #[derive(Clone, Copy, Default)]
 struct Spoken(u32, u64);
 
 impl Spoken {
-    fn add(&mut self, message: &Message) {
+    fn add(&mut self, what: &impl Debug) {
         self.0 += 1;
-        self.1 = digest(self.1, &format!("{message:?}"));
+        self.1 = digest(self.1, &format!("{what:?}"));
     }
 }
 
 /// Everybody goes by `profile` for some seconds: what was said, and in the end what is known.
+#[expect(
+    clippy::too_many_lines,
+    reason = "a world of its own in the order of its events"
+)]
 fn record(profile: Profile, seconds: i64) -> String {
     let profile = profile.with_map(Arc::new(Crossing));
     let mut cars = cars();
@@ -193,7 +193,7 @@ fn record(profile: Profile, seconds: i64) -> String {
     let mut out = String::new();
     for second in 0..seconds {
         let mut spoken = [Spoken::default(); 3];
-        let mut events = Spoken::default();
+        let (mut events, mut reasons) = (Spoken::default(), Spoken::default());
         for step in 0..20 {
             let now = Instant::from_millis(1_000 * second + 50 * step);
             let mut said = Vec::new();
@@ -214,15 +214,21 @@ fn record(profile: Profile, seconds: i64) -> String {
                     station.handle_input(now, Input::Occupancy(busy));
                 }
                 station.handle_input(now, Input::Tick);
+                let before = said.len();
                 while let Some(output) = station.poll_output() {
                     match output {
                         Output::Transmit(message) => said.push(message),
-                        Output::Event(event) => {
-                            events.0 += 1;
-                            events.1 = digest(events.1, &format!("{event:?}"));
-                        }
+                        Output::Event(event) => events.add(&event),
                         _ => {}
                     }
+                }
+                let decided = |m: &Message| matches!(m, Message::Broadcast(_));
+                if let Some(host) = station.host()
+                    && said[before..].iter().any(decided)
+                {
+                    let covered: Vec<_> = host.coverage().collect();
+                    let explained = host.policy().explanation();
+                    reasons.add(&(host.scores(), covered, explained, host.links().shares()));
                 }
             }
             for (number, message) in (0u64..).zip(&said) {
@@ -250,8 +256,8 @@ fn record(profile: Profile, seconds: i64) -> String {
         let [b, r, f] = spoken;
         let _ = writeln!(
             out,
-            "{second} s: {} beacons {:x}, {} reports {:x}, {} broadcasts {:x}, {} events {:x}, hosts {hosts:?}",
-            b.0, b.1, r.0, r.1, f.0, f.1, events.0, events.1
+            "{second} s: {} beacons {:x}, {} reports {:x}, {} broadcasts {:x} for reasons {:x}, {} events {:x}, hosts {hosts:?}",
+            b.0, b.1, r.0, r.1, f.0, f.1, reasons.1, events.0, events.1
         );
     }
     for station in &stations {
