@@ -420,4 +420,56 @@ mod tests {
             assert_eq!(serde_json::to_value(binding).unwrap(), name);
         }
     }
+
+    #[test]
+    fn airtime_and_its_bounds_are_those_of_the_letter() {
+        let rules = crate::Parameters::default().rules();
+        assert!((rules.decay() - libm::exp(-0.4)).abs() < 1e-12);
+        let airtime = rules.airtime(6_500.0);
+        assert!((airtime.seconds - 0.01).abs() < 1e-12);
+        assert!((airtime.fraction - 6_500.0 / 48_400.0).abs() < 1e-12);
+        assert!((rules.airtime_units(6_500.0) - 10.0).abs() < 1e-9);
+        // 0.4 of 48,400 B bind first, and where more is allowed, 0.2 s at 650,000 B/s.
+        assert!((rules.room_bytes() - 19_360.0).abs() < 1e-6);
+        let wide = Rules {
+            allowance: 1.0,
+            capacity_bytes_per_s: 1e6,
+            ..rules
+        };
+        assert!((wide.room_bytes() - 130_000.0).abs() < 1e-6);
+        let broken = |fraction, seconds| rules.broken(Airtime { seconds, fraction });
+        assert_eq!(broken(0.4, 0.2), None);
+        assert_eq!(broken(0.41, 0.3), Some(Because::Allowance));
+        assert_eq!(broken(0.4, 0.21), Some(Because::Cycle));
+    }
+
+    #[test]
+    fn a_contributor_covers_its_cells_as_surely_as_it_was_decoded() {
+        let contributor = |decoded| AdmissionContributor {
+            id: AgentId(1),
+            cells: &[],
+            decoded,
+            decoded_fraction: 0.7,
+            report_bytes: 0.0,
+            broadcast_bytes: 0.0,
+            prior_without: None,
+        };
+        assert_eq!([true, false].map(|d| contributor(d).coverage()), [1.0, 0.7]);
+    }
+
+    #[test]
+    fn roles_actions_and_reasons_have_names() {
+        assert_eq!(
+            [Role::Candidate, Role::Contributor].map(Role::name),
+            ["candidate", "contributor"]
+        );
+        assert_eq!(
+            [Action::Admit, Action::Remove].map(Action::name),
+            ["admit", "remove"]
+        );
+        assert_eq!(
+            [Because::Score, Because::Allowance, Because::Cycle].map(Because::name),
+            ["score", "allowance", "cycle"]
+        );
+    }
 }

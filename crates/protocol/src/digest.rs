@@ -520,4 +520,27 @@ mod tests {
         edge[12] = 1;
         assert!(CoverageDigest::decode(&edge).is_ok());
     }
+
+    #[test]
+    fn a_digest_holds_255_columns_and_2048_cells_and_no_more() {
+        let row = |columns: i32| {
+            let ends = [Cell::new(-7, 3), Cell::new(columns - 8, 3)];
+            CoverageDigest::new(ends.to_vec())
+        };
+        assert!(row(255).is_ok() && row(256).is_err());
+        let square = |columns: i32, rows: i32| {
+            let ends = [Cell::new(0, 0), Cell::new(columns - 1, rows - 1)];
+            CoverageDigest::new(ends.to_vec())
+        };
+        assert!(square(64, 32).is_ok());
+        assert!(square(1, 2_048).is_ok());
+        assert_eq!(
+            square(1, 2_049),
+            Err(DigestError::TooLarge { cells: 2_049 })
+        );
+        for (columns, rows) in [(64, 32), (1, 2_048), (255, 1), (255, 8)] {
+            let held = square(columns, rows).unwrap();
+            assert_eq!(CoverageDigest::decode(&held.encode()), Ok(held));
+        }
+    }
 }

@@ -259,4 +259,11 @@ mod tests {
         let last = Window::around(Tile::new(i32::MAX, i32::MIN), 500.0, 20.0);
         assert_eq!(last.index(last.cell(0)), Some(0));
     }
+
+    #[test]
+    fn the_centre_of_a_cell_is_in_its_middle() {
+        assert_eq!(Cell::new(0, 0).centre(20.0), Position::new(10.0, 10.0));
+        assert_eq!(Cell::new(3, -2).centre(20.0), Position::new(70.0, -30.0));
+        assert_eq!(Tile::new(1, -1).centre(500.0), Position::new(750.0, -250.0));
+    }
 }

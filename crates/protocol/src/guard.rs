@@ -403,4 +403,126 @@ mod tests {
         assert!(stranger(1_500.0) && !stranger(1_501.0));
         assert!(rules.is_beacon(None, None, &beacon(1, 0, 9e9)));
     }
+
+    #[test]
+    fn who_was_ahead_longest_ago_is_forgotten_first() {
+        let mut parameters = Parameters::default();
+        parameters.guard.future = 2;
+        let door = &mut Door::new(&parameters);
+        let mut refusals = Refusals::default();
+        let mut hear = |now: i64, sender, said| {
+            let beacon = beacon(sender, said, 0.0);
+            let entry = door.admit(at(now), Input::Beacon(&beacon), &mut refusals);
+            (!matches!(entry, Entry::Refused), refusals.others)
+        };
+        assert_eq!(hear(1_000, 7, 1_020), (true, 0));
+        assert_eq!(hear(1_000, 5, 1_010), (true, 0));
+        assert_eq!(hear(1_000, 9, 1_030), (true, 1), "5 is forgotten");
+        assert_eq!(hear(1_001, 7, 1_020), (false, 1));
+        assert_eq!(hear(1_001, 9, 1_030), (false, 1));
+        // After a soft-state time there is room for others without anybody being let go.
+        assert_eq!(hear(2_031, 4, 2_040), (true, 1));
+        assert_eq!(hear(2_031, 3, 2_041), (true, 1));
+        assert_eq!(hear(2_031, 4, 2_040), (false, 1));
+        door.clear();
+        assert_eq!(let_in(door, 2_031, &beacon(4, 2_040, 0.0)), Some(at(2_031)));
+    }
+
+    #[test]
+    fn kinds_of_messages_are_told_apart() {
+        let door = &mut Door::new(&Parameters::default());
+        let mut refusals = Refusals::default();
+        let report = Report {
+            sender: AgentId(2),
+            at: at(1_020),
+            objects: Vec::new(),
+            sensor_information: false,
+        };
+        assert!(let_in(door, 1_000, &beacon(2, 1_030, 0.0)).is_some());
+        let entry = door.admit(at(1_000), Input::Report(&report), &mut refusals);
+        let moved = match entry {
+            Entry::Moved(Message::Report(report)) => Some(report.at),
+            _ => None,
+        };
+        assert_eq!(moved, Some(at(1_000)));
+        // Somebody whose clock is right is not held against those ahead.
+        assert_eq!(let_in(door, 1_000, &beacon(3, 990, 0.0)), Some(at(990)));
+        assert_eq!(let_in(door, 1_000, &beacon(3, 990, 0.0)), Some(at(990)));
+        assert_eq!(refusals, Refusals::default());
+    }
+
+    #[test]
+    fn all_times_of_a_word_from_ahead_are_moved_by_as_much() {
+        use crate::messages::{Confidence, Content, ObjectState, Size};
+        let object = ObjectState {
+            id: crate::ObjectId(70),
+            position: Position::default(),
+            velocity: crate::Velocity::default(),
+            size: Size::default(),
+            sensed_at: at(1_010),
+            confidence: Confidence::FULL,
+        };
+        let said = Broadcast {
+            host: AgentId(9),
+            tile: Tile::new(0, 0),
+            at: at(1_040),
+            position: Position::default(),
+            sequence: 0,
+            epoch: 0,
+            tenure: Duration::from_millis(500),
+            price: 0.0,
+            cycle_start: at(1_000),
+            contributors: Vec::new(),
+            lease: Duration::from_millis(600),
+            content: Content::AllVisible,
+            requested: Vec::new(),
+            full: true,
+            objects: std::vec![object],
+            withdrawn: Vec::new(),
+            unchanged_since: at(1_020),
+        };
+        let moved = earlier_broadcast(&said, Duration::from_millis(40));
+        assert_eq!(moved.at, at(1_000));
+        assert_eq!(moved.cycle_start, at(960));
+        assert_eq!(moved.unchanged_since, at(980));
+        assert_eq!(moved.objects[0].sensed_at, at(970));
+        assert_eq!((moved.tenure, moved.lease), (said.tenure, said.lease));
+    }
+
+    #[test]
+    fn names_go_by_when_they_were_heard_and_stations_by_how_far_off_they_are() {
+        let mut exits = Exits::default();
+        exits.note(AgentId(1), None, Some(at(30)));
+        exits.note(AgentId(2), None, Some(at(10)));
+        exits.note(AgentId(3), None, Some(at(20)));
+        // 2 is heard again, 3 often enough to be a station.
+        exits.note(AgentId(2), Some(at(10)), Some(at(40)));
+        exits.note(AgentId(3), Some(at(20)), None);
+        exits.note(AgentId(1), Some(at(30)), Some(at(30)));
+        assert_eq!(exits.take_name(), Some(AgentId(1)));
+        assert_eq!(exits.take_name(), Some(AgentId(2)));
+        assert_eq!(exits.take_name(), None);
+        let all = |offs: &[(f64, u64)]| {
+            let offs: Vec<_> = offs.iter().map(|&(off, id)| (off, AgentId(id))).collect();
+            move || offs.into_iter()
+        };
+        let anybody = |_| true;
+        let first = all(&[(50.0, 4), (90.0, 5), (90.0, 6), (70.0, 7)]);
+        // As far off is not farther; of two as far off the higher id goes.
+        assert_eq!(exits.take_farthest(90.0, first.clone(), anybody), None);
+        assert_eq!(exits.take_farthest(80.0, first, anybody), Some(AgentId(6)));
+        // Until distances change nobody is asked again; who has gone meanwhile is passed over.
+        let second = all(&[(99.0, 8)]);
+        let gone = |id| id != AgentId(5);
+        assert_eq!(
+            exits.take_farthest(60.0, second.clone(), gone),
+            Some(AgentId(7))
+        );
+        exits.look_again();
+        assert_eq!(exits.take_farthest(60.0, second, gone), Some(AgentId(8)));
+        exits.note(AgentId(1), None, Some(at(30)));
+        exits.clear();
+        assert_eq!(exits.take_name(), None);
+        assert_eq!(exits.take_farthest(0.0, all(&[]), anybody), None);
+    }
 }

@@ -156,4 +156,38 @@ mod tests {
         let fixed = LinkQuality::fixed(&[0.9, f64::NAN, 7.0]);
         assert_eq!(fixed.shares()[..4], [0.9, 0.0, 1.0, 1.0]);
     }
+
+    #[test]
+    fn shares_are_of_what_was_due_and_what_is_believed_before() {
+        let mut links = LinkQuality::new(Duration::from_seconds(10.0));
+        let prior = |bin: usize| LinkQuality::new(Duration::ZERO).shares()[bin];
+        assert!((prior(0) - 0.98).abs() < 1e-12 && (prior(3) - 0.8).abs() < 1e-12);
+        assert!((prior(11) - 0.32).abs() < 1e-12);
+        // Ten beacons weigh as much as what is believed; of a long silence twenty count.
+        links.count(0.0, 10.0, 5.0);
+        links.count(60.0, 1_000.0, 1.0);
+        links.count(110.0, 4.0, 9.0);
+        links.count(599.0, 10.0, 0.0);
+        links.count(1e9, 10.0, 0.0);
+        links.age(Instant::ZERO);
+        let near = |bin: usize, share: f64| (links.shares()[bin] - share).abs() < 1e-12;
+        assert!(near(0, (5.0 + 9.8) / 20.0));
+        assert!(near(1, (1.0 + 9.2) / 30.0));
+        assert!(near(2, (4.0 + 8.6) / 14.0));
+        assert!(near(11, 3.2 / 30.0));
+        assert!((links.over(49.9) - 0.74).abs() < 1e-12 && links.over(50.0) < 0.35);
+        let at = |x| Position::new(x, 0.0);
+        assert_eq!(links.between(at(-30.0), at(30.0)), links.shares()[1]);
+        // What makes no sense is not counted.
+        let before = links.clone();
+        for (distance, due, decoded) in [(-1.0, 5.0, 5.0), (10.0, 0.0, 0.0), (10.0, 5.0, -1.0)] {
+            links.count(distance, due, decoded);
+        }
+        links.age(Instant::ZERO);
+        assert_eq!(links, before);
+        // After ten seconds an e-th is left.
+        links.age(Instant::from_millis(10_000));
+        let left = libm::exp(-1.0);
+        assert!((links.shares()[0] - (5.0 * left + 9.8) / (10.0 * left + 10.0)).abs() < 1e-12);
+    }
 }

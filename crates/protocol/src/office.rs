@@ -766,5 +766,12 @@ mod tests {
         let (long, short) = (claim(2, 400, 0.0, now), claim(1, 200, 250.0, now));
         assert!(!rule(None).yields(TILE, &long, &short));
         assert!(usual.yields(TILE, &long, &short), "it is handed over");
+        // Of two as long in office the nearer stays, of two as near the lower id.
+        let (near, far) = (claim(9, 400, 260.0, now), claim(1, 400, 150.0, now));
+        assert!(rule(None).yields(TILE, &far, &near));
+        assert!(!rule(None).yields(TILE, &near, &far));
+        let (low, high) = (claim(1, 400, 240.0, now), claim(2, 400, 260.0, now));
+        assert!(rule(None).yields(TILE, &high, &low));
+        assert!(!rule(None).yields(TILE, &low, &high));
     }
 }

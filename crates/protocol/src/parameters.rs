@@ -415,4 +415,73 @@ mod tests {
         assert_eq!(p.reaction_deadline_s(0.0), 0.2);
         assert_eq!(p.reaction_deadline_s(9.0), 0.7);
     }
+
+    #[test]
+    fn a_broadcast_is_as_long_as_what_it_holds() {
+        use crate::{AgentId, Instant, ObjectId, Position, Tile};
+        let p = Parameters {
+            message_bytes: 100.0,
+            object_bytes: 35.0,
+            withdrawn_bytes: 5.0,
+            contributor_bytes: 4.0,
+            requested_bytes: 7.0,
+            sensor_bytes: 20.0,
+            ..Parameters::default()
+        };
+        let object = crate::messages::ObjectState {
+            id: ObjectId(1),
+            position: Position::default(),
+            velocity: crate::Velocity::default(),
+            size: crate::messages::Size::default(),
+            sensed_at: Instant::ZERO,
+            confidence: crate::messages::Confidence::FULL,
+        };
+        let broadcast = Broadcast {
+            host: AgentId(1),
+            tile: Tile::new(0, 0),
+            at: Instant::ZERO,
+            position: Position::default(),
+            sequence: 0,
+            epoch: 0,
+            tenure: Duration::ZERO,
+            price: 0.0,
+            cycle_start: Instant::ZERO,
+            contributors: alloc::vec![AgentId(2); 3],
+            lease: Duration::ZERO,
+            content: Content::AllVisible,
+            requested: alloc::vec![ObjectId(1); 5],
+            full: true,
+            objects: alloc::vec![object; 2],
+            withdrawn: alloc::vec![ObjectId(1); 4],
+            unchanged_since: Instant::ZERO,
+        };
+        assert_eq!(
+            p.broadcast_bytes(&broadcast),
+            100.0 + 70.0 + 20.0 + 12.0 + 35.0
+        );
+        assert_eq!(p.report_bytes(3.0), 100.0 + 20.0 + 105.0);
+        let signed = Parameters {
+            security: Security::Signed,
+            ..p
+        };
+        assert_eq!(signed.empty_bytes(), 193.0);
+    }
+
+    #[test]
+    fn values_that_do_not_go_together_are_refused_and_the_last_that_do_are_not() {
+        let fits = |change: fn(&mut Parameters)| {
+            let mut parameters = Parameters::default();
+            change(&mut parameters);
+            parameters.validate().is_ok()
+        };
+        assert!(fits(|p| p.cell_m = 500.0));
+        assert!(fits(|p| (p.tile_m, p.footprint_m) = (20_000.0, 300.0)));
+        assert!(!fits(|p| (p.tile_m, p.cell_m) = (20_000.0, 19.9)));
+        assert!(!fits(
+            |p| (p.tile_m, p.cell_m, p.footprint_m) = (400.0, 401.0, 300.0)
+        ));
+        assert!(fits(|p| p.footprint_m = 500.0) && !fits(|p| p.footprint_m = 500.1));
+        assert!(fits(|p| p.eta_rem = 0.25) && !fits(|p| p.eta_rem = 0.26));
+        assert!(fits(|p| p.decision_phase_s = 0.199) && !fits(|p| p.decision_phase_s = 0.2));
+    }
 }

@@ -727,6 +727,51 @@ mod tests {
     }
 
     #[test]
+    fn where_work_does_not_suffice_those_nearest_to_the_middle_are_looked_after() {
+        // 400 pairs of queues of three, each of whose last needs its first, in a row of streets.
+        let bodies: Vec<Body> = (0..1_200)
+            .map(|k| {
+                let (street, place) = (k / 3, k % 3);
+                body(k, 10.0 * place as f64, 10.0 * street as f64, 0.0, 5.0)
+            })
+            .collect();
+        let course = Course::default();
+        let mut scene = Scene::default();
+        let all = bodies.iter().map(|&b| (b, 0.0));
+        let middle = Position::new(0.0, 3_000.0);
+        let reach = |b: &Body| course.reach_m(b.speed) + 10.0;
+        scene.rebuild(middle, 5_000.0, all, None, reach);
+        let listeners: Vec<u32> = (0..400).map(|street| 3 * street).collect();
+        let mut needs = Needs::default();
+        let mut served = |work: Option<u32>| {
+            if let Some(work) = work {
+                scene.allow(work);
+            }
+            let parameters = Parameters::default();
+            needs.find(
+                &scene,
+                &course,
+                &parameters,
+                &listeners,
+                |_| true,
+                |_, _| 0.0,
+            );
+            let pairs = needs.pairs();
+            assert!(pairs.is_sorted_by_key(|pair| pair.listener));
+            let served: Vec<u32> = pairs.iter().map(|pair| pair.listener / 3).collect();
+            served
+        };
+        assert_eq!(served(None).len(), 400);
+        assert_eq!(served(Some(u32::MAX)).len(), 400);
+        let few = served(Some(8_000));
+        assert!((20..200).contains(&few.len()), "{}", few.len());
+        // They are those around street 300.
+        let farthest = few.iter().map(|&street| street.abs_diff(300)).max();
+        assert!(farthest <= Some(few.len() as u32 / 2 + 1), "{farthest:?}");
+        assert!(served(Some(0)).is_empty());
+    }
+
+    #[test]
     fn who_comes_from_behind_or_the_other_way_is_not_needed() {
         let bodies = [
             body(1, 0.0, 0.0, 0.0, 10.0),

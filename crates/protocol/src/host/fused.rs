@@ -607,3 +607,111 @@ fn changed(
     sent.position.distance(now.position) > parameters.changed_m
         || faster() > parameters.changed_m_per_s
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn beacon(millis: i64, speed: f64) -> Beacon {
+        Beacon {
+            sender: AgentId(5),
+            at: Instant::from_millis(millis),
+            state: AgentState {
+                heading: 1.0,
+                speed,
+                ..AgentState::default()
+            },
+            digest: None,
+            low_frequency: false,
+        }
+    }
+
+    fn seen(millis: i64, vx: f64, vy: f64) -> ObjectState {
+        ObjectState {
+            id: ObjectId(5),
+            position: Position::default(),
+            velocity: Velocity::new(vx, vy),
+            size: crate::messages::Size::default(),
+            sensed_at: Instant::from_millis(millis),
+            confidence: Confidence::FULL,
+        }
+    }
+
+    fn known(fused: &FusedState, now: i64) -> KnownObject {
+        let (cycle, now) = (Instant::from_millis(now - 100), Instant::from_millis(now));
+        let known = fused.known(&Parameters::default(), AgentId(1), cycle, now);
+        known[0]
+    }
+
+    #[test]
+    fn how_often_a_station_beacons_is_the_mean_of_the_gaps_between() {
+        let mut fused = FusedState::default();
+        let mut every = |millis| {
+            fused.announced(&beacon(millis, 3.0));
+            let known = known(&fused, millis.max(500));
+            let announced = known.announced_at.map(|at| at.micros() / 1_000);
+            let every = known.beacons_every_s.map(|s| (1e6 * s).round() / 1e6);
+            (every, announced)
+        };
+        assert_eq!(every(0), (None, Some(0)));
+        assert_eq!(every(0), (None, Some(0)), "the same once more");
+        assert_eq!(every(400), (Some(0.4), Some(400)));
+        assert_eq!(every(300), (Some(0.4), Some(400)), "a late one");
+        assert_eq!(every(1_200), (Some(0.5), Some(1_200)));
+        // A long silence tells no more than 1.2 s.
+        let (long, _) = every(61_200);
+        assert!(long.is_some_and(|s| (s - 0.675).abs() < 1e-9), "{long:?}");
+    }
+
+    #[test]
+    fn a_direction_is_that_of_the_last_beacon_or_motion() {
+        let mut fused = FusedState::default();
+        let state = |fused: &mut FusedState, s: &ObjectState| {
+            fused.sensed(s, s.id);
+            known(fused, 500).heading
+        };
+        assert_eq!(state(&mut fused, &seen(0, 0.3, 0.3)), None, "too slow");
+        let half_turn = state(&mut fused, &seen(10, 0.0, 0.5));
+        assert_eq!(half_turn, Some(core::f64::consts::FRAC_PI_2));
+        assert_eq!(state(&mut fused, &seen(20, 0.49, 0.0)), half_turn);
+        assert_eq!(state(&mut fused, &seen(5, 9.0, 0.0)), half_turn, "old news");
+        fused.announced(&beacon(30, 2.0));
+        let told = known(&fused, 500);
+        assert_eq!(told.heading, Some(1.0));
+        assert!((told.state.velocity.speed() - 2.0).abs() < 1e-12);
+        assert_eq!(told.announced_at, Some(Instant::from_millis(30)));
+        assert_eq!(known(&fused, 1_030).announced_at, told.announced_at);
+        assert_eq!(known(&fused, 1_031).announced_at, None);
+    }
+
+    #[test]
+    fn what_a_report_adds_is_shared_by_those_who_report_it() {
+        let p = Parameters::default();
+        let mut fused = FusedState::default();
+        let object = |id: u64| ObjectState {
+            id: ObjectId(id),
+            ..seen(10, 0.0, 0.0)
+        };
+        for (by, ids) in [(2, &[70, 71, 72][..]), (3, &[71, 72]), (4, &[72])] {
+            for &id in ids {
+                fused.reported(AgentId(by), &object(id), ObjectId(id), true);
+                fused.reported(AgentId(by), &object(id), ObjectId(id), true);
+            }
+        }
+        fused.sensed(&object(72), ObjectId(72));
+        let (start, now) = (Instant::ZERO, Instant::from_millis(150));
+        fused.gather(&p, AgentId(1), Position::default(), start, now);
+        let shares = [2, 3, 4].map(|id| fused.share(AgentId(id)) / p.object_bytes);
+        assert_eq!(shares, [1.5, 0.5, 0.0]);
+        assert_eq!(
+            [2, 3, 4].map(|id| fused.backed(AgentId(id))),
+            [2.0, 2.0, 1.0]
+        );
+        let lonely: Vec<u64> = fused.lonely().map(|(o, _)| o.state.id.0).collect();
+        assert_eq!(lonely, [70]);
+        // Nobody told of anything since.
+        fused.gather(&p, AgentId(1), Position::default(), start, now);
+        assert_eq!(fused.share(AgentId(2)), 0.0);
+        assert_eq!((fused.backed(AgentId(2)), fused.lonely().count()), (0.0, 0));
+    }
+}

@@ -236,4 +236,76 @@ mod tests {
         assert!(weighed.coverage().eq(priced.coverage()));
         assert_eq!(weighed.maps.without.len(), 2);
     }
+
+    /// Kept as differences, a map without somebody is the one that is kept whole.
+    #[test]
+    fn a_map_without_somebody_is_the_same_cell_by_cell() {
+        let rules = Parameters::default().rules();
+        let views: [(u64, &[u32]); 2] = [(2, &[1, 2, 5]), (3, &[2, 6, 7])];
+        let mut maps = CoverageMaps::new(Coverage::Weighed, 8);
+        let mut whole = std::vec![std::vec![0.0; 8]; 2];
+        let mut admission = Admission::new();
+        for (id, _) in views {
+            maps.admit(AgentId(id));
+        }
+        let all: Vec<u32> = (0..8).collect();
+        for cycle in 0..12u32 {
+            // What somebody sees moves on, and reports are lost now and then.
+            let views = views.map(|(id, cells)| {
+                let moved = cells.iter().filter(|&&cell| cycle < 4 || cell > 1);
+                (id, moved.copied().collect::<Vec<u32>>())
+            });
+            let mut priors = Vec::new();
+            for (id, cells) in &views {
+                assert!(maps.read_without(AgentId(*id), cells, &mut priors));
+            }
+            let (first, second) = priors.split_at(views[0].1.len());
+            let contributor = |k: usize, prior| AdmissionContributor {
+                id: AgentId(views[k].0),
+                cells: &views[k].1,
+                decoded: !(cycle as usize + k).is_multiple_of(3),
+                decoded_fraction: 0.5,
+                report_bytes: 100.0,
+                broadcast_bytes: 10.0,
+                prior_without: Some(prior),
+            };
+            let contributors = [contributor(0, first), contributor(1, second)];
+            let prior = maps.map().to_vec();
+            let host: &[u32] = if cycle < 6 { &[0, 3] } else { &[3] };
+            admission.fuse(
+                &rules,
+                &crate::admission::AdmissionProblem {
+                    price: 0.0,
+                    broadcast_base_bytes: 100.0,
+                    broadcast_delivery: 1.0,
+                    prior: &prior,
+                    rho: &[1.0; 8],
+                    deadline_s: &[1.0; 8],
+                    host_cells: host,
+                    overheard: &[],
+                    contributors: &contributors,
+                    candidates: &[],
+                },
+            );
+            for (contributor, map) in contributors.iter().zip(&mut whole) {
+                admission.age_map_without(&rules, contributor, map);
+            }
+            maps.advance(&admission, rules.decay(), &contributors);
+            for ((id, _), map) in views.iter().zip(&whole) {
+                let mut kept = Vec::new();
+                maps.read_without(AgentId(*id), &all, &mut kept);
+                let same = kept.iter().zip(map).all(|(a, b)| (a - b).abs() < 1e-9);
+                assert!(same, "{cycle}: {kept:?} {map:?}");
+            }
+        }
+        let mut kept = Vec::new();
+        maps.read_without(AgentId(2), &[0, 2, 5], &mut kept);
+        let map = maps.map();
+        assert_eq!(kept[0], map[0], "both look where neither does");
+        assert!(kept[2] < map[5], "nobody else saw that cell");
+        // Who is no longer asked has none.
+        maps.keep(&[AgentId(3)]);
+        assert!(!maps.read_without(AgentId(2), &[0], &mut kept));
+        assert!(maps.read_without(AgentId(3), &[0], &mut kept));
+    }
 }

@@ -249,4 +249,106 @@ mod tests {
         history.push(u32::MAX, true);
         assert_eq!(history.share(32, 0), Some(1.0 / 32.0));
     }
+
+    fn beacon(millis: i64, digest: Option<i32>) -> Beacon {
+        Beacon {
+            sender: crate::AgentId(5),
+            at: Instant::from_millis(millis),
+            state: AgentState {
+                position: Position::new(millis as f64, 0.0),
+                ..AgentState::default()
+            },
+            digest: digest.and_then(|ix| CoverageDigest::new(alloc::vec![Cell::new(ix, 3)]).ok()),
+            low_frequency: false,
+        }
+    }
+
+    #[test]
+    fn a_member_is_as_its_newest_beacon_says_and_as_well_heard_as_beacons_were_due() {
+        let every = Duration::from_millis(100);
+        let now = |millis| Instant::from_millis(millis);
+        let mut member = Member::new(&beacon(0, None));
+        assert_eq!(member.as_name(), Some(now(0)));
+        // In time, late by less than half an interval, after two that were lost, and one that comes too late.
+        assert_eq!(member.hear(&beacon(100, None), every), 1);
+        assert_eq!(member.as_name(), Some(now(100)));
+        assert_eq!(member.hear(&beacon(249, None), every), 1);
+        assert_eq!(member.as_name(), None, "heard three times");
+        assert_eq!(member.hear(&beacon(550, None), every), 3);
+        assert_eq!(member.hear(&beacon(300, None), every), 0);
+        assert_eq!(member.hear(&beacon(550, None), every), 0);
+        assert_eq!(
+            (member.heard_at, member.state.position.x),
+            (now(550), 550.0)
+        );
+        // Four of six.
+        let share = |millis, window| member.beacon_share(now(millis), every, window);
+        assert_eq!(share(550, 32), 4.0 / 6.0);
+        assert_eq!(share(699, 32), 4.0 / 6.0, "the next may still come");
+        assert_eq!(share(700, 32), 4.0 / 7.0);
+        assert_eq!(share(550, 3), 1.0 / 3.0);
+        assert_eq!(share(550, 4), 0.5);
+        assert!(member.is_within(Position::new(500.0, 0.0), 50.0));
+        assert!(!member.is_within(Position::new(500.0, 0.0), 49.9));
+        // One much too early counts as one.
+        assert_eq!(member.hear(&beacon(560, None), every), 1);
+    }
+
+    #[test]
+    fn a_member_sees_what_its_newest_digest_tells() {
+        let every = Duration::from_millis(100);
+        let mut member = Member::new(&beacon(0, None));
+        let sees = |member: &Member, ix| member.claims_to_see(Cell::new(ix, 3));
+        assert!(!sees(&member, 4));
+        member.hear(&beacon(200, Some(4)), every);
+        assert!(sees(&member, 4) && !sees(&member, 5));
+        // Beacons without one change nothing; one from before, or of the same time, is old news.
+        member.hear(&beacon(300, None), every);
+        member.hear(&beacon(100, Some(5)), every);
+        member.hear(&beacon(200, Some(5)), every);
+        assert!(sees(&member, 4) && !sees(&member, 5));
+        // A late one may still bring the newest digest.
+        member.hear(&beacon(250, Some(6)), every);
+        assert!(sees(&member, 6) && !sees(&member, 4));
+        let window = Window::around(crate::Tile::new(0, 0), 500.0, 20.0);
+        let mut cells = alloc::vec![7];
+        member.view(&window, &mut cells);
+        let place = window.index(Cell::new(6, 3));
+        assert_eq!((cells.len(), cells.get(1).copied()), (2, place));
+    }
+
+    #[test]
+    fn what_speaks_against_a_reporter_is_forgotten_by_a_half_in_ten_decisions() {
+        let mut reports = Reports::default();
+        reports.weigh(0.0, 80.0);
+        assert!(!reports.is_trusted(40.0));
+        for _ in 0..9 {
+            reports.weigh(0.0, 0.0);
+        }
+        assert!(!reports.is_trusted(40.0));
+        reports.weigh(0.0, 0.0);
+        assert!(reports.is_trusted(40.0), "{}", reports.contradicted);
+        // Four objects that others do not see are forgiven for each that they do.
+        let mut reports = Reports::default();
+        reports.weigh(25.0, 100.0);
+        assert!(reports.is_trusted(40.0));
+        reports.weigh(0.0, 0.0);
+        assert!(reports.is_trusted(40.0), "both are forgotten alike");
+        reports.weigh(0.0, 1.0);
+        assert!(!reports.is_trusted(40.0));
+    }
+
+    #[test]
+    fn a_reporter_is_new_until_a_whole_round_of_its_reports_is_known() {
+        let mut reports = Reports::default();
+        for _ in 0..2 {
+            assert!(reports.is_new(2));
+            reports.objects.push(1.0);
+        }
+        for _ in 0..2 {
+            assert!(reports.is_new(2));
+            reports.broadcast_bytes.push(1.0);
+        }
+        assert!(!reports.is_new(2) && reports.is_new(3));
+    }
 }

@@ -437,3 +437,49 @@ fn a_station_that_beacons_too_rarely_is_reported_like_a_silent_one() {
     };
     assert!(reports_station(&doubtful, 10, 50, None));
 }
+
+#[test]
+fn what_others_told_of_stands_in_the_way_of_listeners_too() {
+    let options = DemandOptions::default();
+    let state = agent_at(40.0, 30.0, 1.6);
+    let hidden = ObjectState {
+        velocity: Velocity { x: 10.0, y: 0.0 },
+        ..standing(70, 55.0, 0.0, NOW)
+    };
+    let choose = |told: Vec<ObjectState>| {
+        let listener = Neighbour {
+            id: AgentId(1),
+            state: agent_at(0.0, 0.0, 1.6),
+            at: NOW,
+            beacons: 10,
+            first_at: ago(901),
+        };
+        let heard = Notes {
+            neighbours: alloc::vec![listener],
+            said: alloc::vec![(ago(100), AgentId(7), told)],
+        };
+        let sensed = [hidden];
+        Chooser::default().choose(
+            &Parameters::default(),
+            Some(&options),
+            &observer(&state, &sensed),
+            &Asked::new([Content::Demanded], Vec::new()),
+            &Inclusion::default(),
+            &heard,
+        )
+    };
+    let earlier = ObjectState {
+        position: Position::new(54.0, 0.0),
+        sensed_at: ago(100),
+        ..hidden
+    };
+    let leader = ObjectState {
+        velocity: Velocity { x: 10.0, y: 0.0 },
+        ..standing(80, 15.0, 0.0, ago(100))
+    };
+    assert!(
+        choose(alloc::vec![earlier]).is_empty(),
+        "it is the one ahead"
+    );
+    assert_eq!(choose(alloc::vec![earlier, leader]), [0]);
+}

@@ -548,4 +548,141 @@ mod tests {
             "agents[0]: found a list […], expected an agent {…}"
         );
     }
+
+    #[test]
+    fn what_does_not_go_together_is_refused() {
+        for (from, to, says) in [
+            (
+                "\"eta_rem\":-0.25",
+                "\"eta_rem\":0.26",
+                "parameters.eta_rem: found 0.26, expected at most eta_add = 0.25",
+            ),
+            (
+                "\"role\":\"contributor\"",
+                "\"role\":\"host\"",
+                "agents[1].role: a second host, expected exactly one agent with role \"host\"",
+            ),
+            (
+                "\"host\":17",
+                "\"host\":18",
+                "host: found 18, but the agent with role \"host\" is 17",
+            ),
+            (
+                "{\"id\":17,\"role\":\"host\",\"cells\":[[0,0],[1,0]]},",
+                "",
+                "agents: no agent has role \"host\", expected exactly one",
+            ),
+            (
+                "\"id\":58",
+                "\"id\":23",
+                "agents[3].id: 23 is given twice, expected each id once",
+            ),
+            (
+                "[3,0,0.1]",
+                "[2,0,0.1]",
+                "prior: cell [2, 0] is given twice, expected each cell once",
+            ),
+            (
+                "[5,2,0.5,0.70]",
+                "[4,2,0.5,0.70]",
+                "risk: cell [4, 2] is given twice, expected each cell once",
+            ),
+            (
+                "[2,0,0.2]]",
+                "[1,0,0.2]]",
+                "agents[1].prior_without: cell [1, 0] is given twice, expected each cell once",
+            ),
+            (
+                "\"decoded\":false,",
+                "",
+                "agents[1].decoded: missing: add it",
+            ),
+            (
+                ",\"report_bytes\":331",
+                "",
+                "agents[2].report_bytes: missing: add it",
+            ),
+            (
+                "\"timeliness\"",
+                "\"time\"",
+                "parameters.factors[2]: found \"time\", expected \"novelty\", \"risk\" or \"timeliness\"",
+            ),
+            (
+                "covey.snapshot/1",
+                "covey.snapshot/2",
+                "schema: found \"covey.snapshot/2\", expected \"covey.snapshot/1\"",
+            ),
+        ] {
+            assert_eq!(refused(from, to), says);
+        }
+        assert!(refused("{\"schema\"", "{schema").starts_with("not JSON: "));
+        let long = "x".repeat(61);
+        let says = refused("covey.snapshot/1", &long);
+        assert!(says.contains(&format!("found \"{}…\"", &long[..60])));
+        let says = refused("covey.snapshot/1", &long[..60]);
+        assert!(says.contains(&format!("found \"{}\"", &long[..60])));
+    }
+
+    #[test]
+    fn numbers_at_the_edge_of_their_range_are_taken() {
+        for (from, to, holds) in [
+            ("\"eta_rem\":-0.25", "\"eta_rem\":0.25", true),
+            ("\"price\":0.7", "\"price\":0", true),
+            ("\"price\":0.7", "\"price\":-1e-9", false),
+            ("[3,0,0.1]", "[3,0,0]", true),
+            ("[3,0,0.1]", "[3,0,1]", true),
+            ("[3,0,0.1]", "[3,0,-0.1]", false),
+            ("\"cycle_s\":0.2", "\"cycle_s\":0", false),
+            ("\"cycle_s\":0.2", "\"cycle_s\":1e-9", true),
+            ("\"cycle_s\":0.2", "\"cycle_s\":-1", false),
+            ("\"price\":0.7", "\"price\":1e999", false),
+            ("\"decoded_fraction\":0.95", "\"decoded_fraction\":1", true),
+            (
+                "\"decoded_fraction\":0.95",
+                "\"decoded_fraction\":1.01",
+                false,
+            ),
+            (
+                "\"decoded_fraction\":0.95",
+                "\"decoded_fraction\":null",
+                false,
+            ),
+        ] {
+            assert!(EXAMPLE.contains(from), "{from}");
+            let changed = EXAMPLE.replacen(from, to, 1);
+            assert_eq!(Snapshot::parse(&changed).is_ok(), holds, "{to}");
+        }
+    }
+
+    #[test]
+    fn a_snapshot_is_what_its_document_says_in_order() {
+        let text = EXAMPLE
+            .replacen("[[3,0],[4,1],[4,2]]", "[[4,2],[3,0],[4,2],[4,1]]", 1)
+            .replacen("\"id\":58", "\"id\":5", 1)
+            .replacen("[\"novelty\",\"risk\",\"timeliness\"]", "[\"risk\"]", 1)
+            .replacen("\"n_max\":1", "\"n_max\":5000000000", 1);
+        let snapshot = Snapshot::parse(&text).unwrap();
+        let ids: Vec<u64> = snapshot.agents.iter().map(|agent| agent.id.0).collect();
+        assert_eq!(ids, [5, 23, 42]);
+        let cells = [(3, 0), (4, 1), (4, 2)].map(|(ix, iy)| Cell::new(ix, iy));
+        assert_eq!(snapshot.agents[2].cells, cells);
+        assert_eq!(snapshot.agents[2].role, Role::Candidate);
+        assert!(
+            snapshot.agents[1]
+                .prior_without
+                .as_ref()
+                .is_some_and(|p| p.len() == 3)
+        );
+        let factors = snapshot.rules.factors;
+        assert_eq!(
+            [factors.novelty, factors.risk, factors.timeliness],
+            [false, true, false]
+        );
+        assert_eq!(snapshot.rules.n_max, u32::MAX);
+        assert_eq!((snapshot.price, snapshot.host), (0.7, AgentId(17)));
+        assert_eq!(snapshot.risk[1], (Cell::new(1, 0), 3.0, 0.4));
+        // Without a word of factors all count.
+        let text = EXAMPLE.replacen(",\"factors\":[\"novelty\",\"risk\",\"timeliness\"]", "", 1);
+        assert_eq!(Snapshot::parse(&text).unwrap().rules.factors, Factors::ALL);
+    }
 }

@@ -415,3 +415,26 @@ pub(crate) fn not_negative_or_null<'de, D: Deserializer<'de>>(
 pub(crate) fn positive<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     Number::<Positive>::deserialize(deserializer).map(|number| number.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_key_is_the_one_with_the_fewest_letters_to_change() {
+        for (key, known, letters) in [
+            ("", "", 0),
+            ("", "price", 5),
+            ("price", "", 5),
+            ("prize", "price", 1),
+            ("rice", "price", 1),
+            ("prices", "price", 1),
+            ("kitten", "sitting", 3),
+            ("abc", "cab", 2),
+        ] {
+            assert_eq!(distance(key, known), letters, "{key} {known}");
+        }
+        // Beyond 64 letters nothing is looked at.
+        assert_eq!(distance(&"x".repeat(1_000), "price"), 64);
+    }
+}

@@ -7,3 +7,4 @@ mod bounds;
 #[cfg(feature = "snapshot")]
 mod explanations;
 mod office;
+mod record;

@@ -28,7 +28,7 @@ impl Policy for Everybody {
 }
 
 /// A host at 250 m in office since 0 with room for everybody.
-fn host() -> Host {
+pub(crate) fn host() -> Host {
     let parameters = Parameters {
         report_content: ReportContent::All,
         capacity_bytes_per_s: 1e9,
@@ -42,7 +42,7 @@ fn host() -> Host {
 }
 
 /// The cycle from `begin` on: what was said in its first 100 ms, then the host's broadcast.
-fn cycle(host: &mut Host, begin: i64, say: impl FnOnce(&mut Host, i64)) -> Broadcast {
+pub(crate) fn cycle(host: &mut Host, begin: i64, say: impl FnOnce(&mut Host, i64)) -> Broadcast {
     say(host, begin + 10);
     host.handle_input(at(begin + 199), Input::Tick);
     let mut spoken = None;
@@ -62,7 +62,7 @@ fn beacons(host: &mut Host, millis: i64, senders: impl IntoIterator<Item = (u64,
     }
 }
 
-fn listed(broadcast: &Broadcast) -> BTreeSet<u64> {
+pub(crate) fn listed(broadcast: &Broadcast) -> BTreeSet<u64> {
     broadcast.objects.iter().map(|object| object.id.0).collect()
 }
 

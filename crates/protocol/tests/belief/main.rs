@@ -2,9 +2,11 @@
 //!
 //! Attacks as a whole, over bytes, are in `covey-its`; here each rule stands alone, so that one that is off by one is noticed.
 
+mod broadcasts;
 mod claims;
 mod contributor;
 mod host;
+mod listener;
 mod participant;
 
 use covey_protocol::messages::{
