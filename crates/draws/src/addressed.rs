@@ -1,6 +1,6 @@
 //! One draw per step and pair.
 
-use crate::normal::normal_quantile;
+use crate::normal::{normal_quantile, normal_quantiles};
 use crate::purpose::Purpose;
 use crate::split_mix::{mix, unit};
 
@@ -46,6 +46,16 @@ impl Draws {
             *unit = self.at(sender, receiver).unit();
         }
     }
+
+    /// [`Draw::normal`] of (a, b) for each b, as far as both slices reach.
+    pub fn fill_normals(&self, a: u32, bs: &[u32], normals: &mut [f64]) {
+        let many = bs.len().min(normals.len());
+        let normals = &mut normals[..many];
+        for (normal, &b) in normals.iter_mut().zip(bs) {
+            *normal = self.at(a, b).probability();
+        }
+        normal_quantiles(normals);
+    }
 }
 
 /// One draw: 64 random bits, read as whatever distribution is wanted.
@@ -76,8 +86,14 @@ impl Draw {
     /// Standard normal by the inverse distribution function; always finite.
     #[inline]
     pub fn normal(self) -> f64 {
+        normal_quantile(self.probability())
+    }
+
+    /// Uniform on (0, 1).
+    #[inline]
+    fn probability(self) -> f64 {
         // Half a step from either end, and exact: 53 bits would round up to 1.
-        normal_quantile(((self.0 >> 12) as f64 + 0.5) * (1.0 / (1u64 << 52) as f64))
+        ((self.0 >> 12) as f64 + 0.5) * (1.0 / (1u64 << 52) as f64)
     }
 }
 
@@ -186,6 +202,18 @@ mod tests {
         assert!((sum / 1e5).abs() < 0.015 && (squares / 1e5 - 1.0).abs() < 0.02);
         assert!(Draw(0).normal() < -8.0 && Draw(u64::MAX).normal() > 8.0);
         assert!(Draw(0).normal().is_finite() && Draw(u64::MAX).normal().is_finite());
+    }
+
+    #[test]
+    fn normals_are_the_same_one_by_one() {
+        let draws = Draws::new(1, Purpose::Sensed, 2, 40);
+        let bs: Vec<u32> = (0..1_000).map(|n| n * 7).collect();
+        let mut normals = vec![0.0; 1_003];
+        draws.fill_normals(5, &bs, &mut normals);
+        for (&b, normal) in bs.iter().zip(&normals) {
+            assert_eq!(draws.at(5, b).normal().to_bits(), normal.to_bits());
+        }
+        assert_eq!(normals[1_000..], [0.0; 3]);
     }
 
     #[test]

@@ -14,10 +14,10 @@
 //! Guarantees: the outcome depends on the arguments alone, ties go to the lower label and then to the earlier entry; no more
 //! than [`MOST_TRACKS`] tracks are kept, whatever is said.
 
+mod around;
 mod assignment;
 mod sighted;
 
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use crate::grid::Position;
@@ -26,6 +26,7 @@ use crate::messages::{AgentState, ObjectState, Size};
 use crate::sorted::SortedMap;
 use crate::time::{Duration, Instant};
 
+use around::Around;
 use assignment::Assignment;
 pub(crate) use sighted::Sighted;
 
@@ -79,6 +80,15 @@ pub struct Accuracy {
 }
 
 impl Accuracy {
+    /// What is left open between an entry and a track whose positions have so much variance.
+    fn spread(self, variance: f64) -> Spread {
+        Spread {
+            variance,
+            velocity: self.velocity_spread(),
+            sizes: self.sizes,
+        }
+    }
+
     /// What sensing leaves open of a velocity, in m/s.
     fn velocity_spread(self) -> f64 {
         let one = self.velocity_m_per_s;
@@ -104,6 +114,17 @@ impl Accuracy {
         let least = LEAST_SPREAD_M * LEAST_SPREAD_M;
         [least + 2.0 * one * one, least + 1.2 * one * one]
     }
+}
+
+/// What may lie between an entry and the track that it is one of.
+#[derive(Debug, Clone, Copy)]
+struct Spread {
+    /// Of positions, per axis, in m².
+    variance: f64,
+    /// Of velocities, in m/s.
+    velocity: f64,
+    /// Lengths tell bodies apart.
+    sizes: bool,
 }
 
 /// Something of which a place and a motion are known.
@@ -161,13 +182,12 @@ impl Seen {
     }
 
     /// How far an entry is off this one, in squared standard deviations; none beyond the gates.
-    fn distance(
-        &self,
-        entry: &Seen,
-        offset: [f64; 2],
-        variance: f64,
-        accuracy: Accuracy,
-    ) -> Option<f64> {
+    fn distance(&self, entry: &Seen, offset: [f64; 2], spread: Spread) -> Option<f64> {
+        let Spread {
+            variance,
+            velocity,
+            sizes,
+        } = spread;
         let (here, seconds) = self.moved(entry.at);
         let off = [
             entry.position.x - offset[0] - here.x,
@@ -193,8 +213,8 @@ impl Seen {
             entry.velocity[0] - self.velocity[0],
             entry.velocity[1] - self.velocity[1],
         );
-        let velocity = faster / (accuracy.velocity_spread() + ACCELERATION * seconds.abs());
-        let lengths = self.length > 0.0 && entry.length > 0.0 && accuracy.sizes;
+        let velocity = faster / (velocity + ACCELERATION * seconds.abs());
+        let lengths = self.length > 0.0 && entry.length > 0.0 && sizes;
         if spread > GATE * GATE
             || velocity > GATE
             || lengths && (self.length - entry.length).abs() > LENGTH_GATE_M
@@ -225,7 +245,6 @@ struct Track {
     seen: Seen,
     /// When its last beacon was made, if its label is a station's.
     announced_at: Option<Instant>,
-    cell: (i32, i32),
 }
 
 /// Tracks of everything around, from beacons and from what others see.
@@ -234,9 +253,13 @@ pub struct Association {
     own: AgentId,
     accuracy: Accuracy,
     tracks: Vec<Track>,
+    /// By track: the cell in which it was seen last.
+    cells: Vec<[i32; 2]>,
     numbers: SortedMap<ObjectId, u32>,
-    cells: BTreeMap<(i32, i32), Vec<u32>>,
     next: u16,
+    /// Room to use again.
+    entries: Vec<Seen>,
+    around: Around,
     assignment: Assignment,
 }
 
@@ -288,13 +311,15 @@ impl Association {
         let mut retired = None;
         // The first word of a station: it may have been seen before.
         let [apart, _] = self.accuracy.variances();
+        let spread = self.accuracy.spread(apart);
         let mut best: Option<(f64, ObjectId)> = None;
-        let mut near = Vec::new();
-        self.near(seen.position, &mut near);
-        for &number in &near {
-            let track = &self.tracks[number as usize];
+        let here = cell(seen.position);
+        for (track, there) in self.tracks.iter().zip(&self.cells) {
+            let beside = |axis: usize| here[axis].abs_diff(there[axis]) <= 1;
             if track.announced_at.is_none()
-                && let Some(cost) = track.seen.distance(&seen, [0.0, 0.0], apart, self.accuracy)
+                && beside(0)
+                && beside(1)
+                && let Some(cost) = track.seen.distance(&seen, [0.0, 0.0], spread)
                 && best.is_none_or(|(least, label)| {
                     cost < least || cost <= least && track.label < label
                 })
@@ -318,50 +343,24 @@ impl Association {
         objects: &[ObjectState],
         create: bool,
     ) -> Vec<Option<ObjectId>> {
-        let usable: Vec<usize> = (0..objects.len())
-            .filter(|&k| objects[k].is_finite())
-            .collect();
-        let entries: Vec<Seen> = usable
-            .iter()
-            .map(|&k| Seen::of_object(&objects[k]))
-            .collect();
+        let mut entries = core::mem::take(&mut self.entries);
+        entries.clear();
+        let usable = objects.iter().filter(|object| object.is_finite());
+        entries.extend(usable.map(Seen::of_object));
         let not = sender.and_then(|id| self.numbers.get(id).copied());
-        // Tracks near any entry, numbered anew so that arrays stay short.
-        let mut begin: Vec<u32> = alloc::vec![0];
-        let mut near: Vec<u32> = Vec::new();
-        for entry in &entries {
-            let from = near.len();
-            self.near(entry.position, &mut near);
-            let mut kept = from;
-            for k in from..near.len() {
-                let number = near[k];
-                if Some(number) != not && self.may_be(number, entry) {
-                    near[kept] = number;
-                    kept += 1;
-                }
-            }
-            near.truncate(kept);
-            begin.push(near.len() as u32);
-        }
-        let mut few: Vec<u32> = near.clone();
-        // Ties go to the lower label, whatever places tracks have.
-        few.sort_unstable_by_key(|&number| self.tracks[number as usize].label);
-        few.dedup();
-        let label = |number: u32| self.tracks[number as usize].label;
-        for number in &mut near {
-            let found = few.binary_search_by_key(&label(*number), |&other| label(other));
-            *number = found.unwrap_or_else(|at| at) as u32;
-        }
-        let seen: Vec<Seen> = few.iter().map(|&n| self.tracks[n as usize].seen).collect();
+        let mut around = core::mem::take(&mut self.around);
+        around.find(self, not, &entries);
         let mut assignment = core::mem::take(&mut self.assignment);
-        assignment.find(&seen, &entries, self.accuracy, |entry| {
-            &near[begin[entry] as usize..begin[entry + 1] as usize]
+        assignment.find(&around.seen, &entries, self.accuracy, |entry| {
+            around.of(entry)
         });
         let mut labels = alloc::vec![None; objects.len()];
-        for ((&k, entry), found) in usable.iter().zip(&entries).zip(&assignment.track_of) {
-            labels[k] = match *found {
+        let usable = objects.iter().zip(&mut labels);
+        let usable = usable.filter_map(|(object, label)| object.is_finite().then_some(label));
+        for ((label, entry), found) in usable.zip(&entries).zip(&assignment.track_of) {
+            *label = match *found {
                 Some(track) => {
-                    let number = few[track as usize];
+                    let number = around.numbers[track as usize];
                     self.update(number, entry);
                     Some(self.tracks[number as usize].label)
                 }
@@ -371,7 +370,7 @@ impl Association {
                 None => None,
             };
         }
-        self.assignment = assignment;
+        (self.assignment, self.around, self.entries) = (assignment, around, entries);
         labels
     }
 
@@ -386,26 +385,6 @@ impl Association {
         for label in old {
             self.remove(label);
         }
-    }
-
-    /// A track is not so far off an entry that it fits under no offset of the look.
-    fn may_be(&self, number: u32, entry: &Seen) -> bool {
-        let (here, seconds) = self.tracks[number as usize].seen.moved(entry.at);
-        let [apart, aligned] = self.accuracy.variances();
-        let gate = |variance: f64, seconds: f64| {
-            let drift = drift(seconds);
-            GATE * libm::sqrt(variance + drift * drift)
-        };
-        // The offset is a median of offsets within the first gate, axis by axis, of tracks of whatever age.
-        let offset = if aligned < apart {
-            gate(apart, MOST_S)
-        } else {
-            0.0
-        };
-        let most = gate(apart, seconds) + offset + ROUNDING_M;
-        let most = most * most;
-        let (dx, dy) = (entry.position.x - here.x, entry.position.y - here.y);
-        dx * dx <= most && dy * dy <= most
     }
 
     /// Takes a look at a track into account.
@@ -452,36 +431,18 @@ impl Association {
         if self.tracks.len() >= MOST_TRACKS {
             return;
         }
-        let number = self.tracks.len() as u32;
-        let cell = cell(seen.position);
+        self.numbers.insert(label, self.tracks.len() as u32);
+        self.cells.push(cell(seen.position));
         self.tracks.push(Track {
             label,
             seen,
             announced_at,
-            cell,
         });
-        self.numbers.insert(label, number);
-        self.cells.entry(cell).or_default().push(number);
     }
 
     fn put(&mut self, number: u32, seen: Seen) {
-        let to = cell(seen.position);
-        let track = &mut self.tracks[number as usize];
-        track.seen = seen;
-        let from = core::mem::replace(&mut track.cell, to);
-        if from != to {
-            self.leave(from, number);
-            self.cells.entry(to).or_default().push(number);
-        }
-    }
-
-    fn leave(&mut self, cell: (i32, i32), number: u32) {
-        if let Some(members) = self.cells.get_mut(&cell) {
-            members.retain(|&member| member != number);
-            if members.is_empty() {
-                self.cells.remove(&cell);
-            }
-        }
+        self.cells[number as usize] = cell(seen.position);
+        self.tracks[number as usize].seen = seen;
     }
 
     /// Lets go of a body.
@@ -493,36 +454,23 @@ impl Association {
         let Some(number) = self.numbers.remove(label) else {
             return;
         };
-        self.leave(self.tracks[number as usize].cell, number);
-        let last = self.tracks.len() as u32 - 1;
+        self.cells.swap_remove(number as usize);
         self.tracks.swap_remove(number as usize);
-        if number != last {
+        if let Some(moved) = self.tracks.get(number as usize) {
             // The last track has its place now.
-            let Track { label, cell, .. } = self.tracks[number as usize];
-            self.numbers.insert(label, number);
-            self.leave(cell, last);
-            self.cells.entry(cell).or_default().push(number);
-        }
-    }
-
-    /// Appends the numbers of tracks that may be near a place.
-    fn near(&self, position: Position, out: &mut Vec<u32>) {
-        let (x, y) = cell(position);
-        for dy in -1..=1 {
-            for dx in -1..=1 {
-                let at = (x.saturating_add(dx), y.saturating_add(dy));
-                if let Some(members) = self.cells.get(&at) {
-                    out.extend_from_slice(members);
-                }
-            }
+            self.numbers.insert(moved.label, number);
         }
     }
 }
 
-fn cell(position: Position) -> (i32, i32) {
-    // Casting saturates.
-    let place = |v: f64| libm::floor(v / CELL_M) as i32;
-    (place(position.x), place(position.y))
+fn cell(position: Position) -> [i32; 2] {
+    // The floor; casting saturates.
+    let place = |v: f64| {
+        let along = v / CELL_M;
+        let cut = along as i32;
+        cut.saturating_sub(i32::from(f64::from(cut) > along))
+    };
+    [place(position.x), place(position.y)]
 }
 
 #[cfg(test)]

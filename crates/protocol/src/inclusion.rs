@@ -6,7 +6,7 @@
 
 use alloc::vec::Vec;
 
-use crate::grid::Position;
+use crate::grid::{Position, Velocity};
 use crate::ids::ObjectId;
 use crate::messages::{AgentState, ObjectState};
 use crate::parameters::{Parameters, ReportContent};
@@ -18,6 +18,9 @@ pub const MOVED_M: f64 = 4.0;
 pub const FASTER_M_PER_S: f64 = 0.5;
 /// Change of direction above which it is, in radians: minGroundVelocityOrientationChangeThreshold, 4 degrees.
 pub const TURNED_RAD: f64 = 4.0 / 180.0 * core::f64::consts::PI;
+/// The tangent of that, and how much rounding may leave open of it.
+const TURNED_TAN: f64 = 0.069_926_811_943_510_41;
+const DOUBT: f64 = 1e-9;
 /// The longest time between two inclusions: T_GenCpmMax.
 pub const AT_LEAST_EVERY: Duration = Duration::from_millis(1_000);
 /// The direction of whatever is slower may be anything, in m/s.
@@ -88,7 +91,58 @@ pub fn turn(a: f64, b: f64) -> f64 {
 #[derive(Debug, Clone, Default)]
 pub struct Inclusion {
     /// By ascending id: when it was included last, and how it moved then.
-    included: Vec<(ObjectId, Instant, Motion)>,
+    included: Vec<(ObjectId, Instant, Then)>,
+}
+
+/// How an object moved when it was included. Its direction is worked out where that matters.
+#[derive(Debug, Clone, Copy)]
+struct Then {
+    position: Position,
+    velocity: Velocity,
+    speed: f64,
+}
+
+impl From<&ObjectState> for Then {
+    fn from(state: &ObjectState) -> Self {
+        Self {
+            position: state.position,
+            velocity: state.velocity,
+            speed: state.velocity.speed(),
+        }
+    }
+}
+
+impl Then {
+    /// The rules want an object in a report again that is `now`, of this speed.
+    fn has_changed(&self, now: &ObjectState, speed: f64) -> bool {
+        let motion = |heading| Motion {
+            position: self.position,
+            speed: self.speed,
+            heading,
+        };
+        let place = Motion {
+            position: now.position,
+            speed,
+            heading: 0.0,
+        };
+        if place.has_moved_since(&motion(0.0)) {
+            return true;
+        }
+        if speed.min(self.speed) < SLOW_M_PER_S {
+            return false;
+        }
+        let (a, b) = (self.velocity, now.velocity);
+        let (cross, along) = (libm::fabs(a.x * b.y - a.y * b.x), a.x * b.x + a.y * b.y);
+        // Directions are dear: they are worked out only in case of doubt.
+        if cross > along * (TURNED_TAN + DOUBT) {
+            return true;
+        }
+        if cross < along * (TURNED_TAN - DOUBT) {
+            return false;
+        }
+        let heading = libm::atan2(a.y, a.x);
+        Motion::from(now).has_changed_since(&motion(heading))
+    }
 }
 
 impl Inclusion {
@@ -105,15 +159,7 @@ impl Inclusion {
         if !is_recent(now, *at) {
             return true;
         }
-        // Directions are dear: they are compared only where nothing else tells.
-        let speed = state.velocity.speed();
-        let place = Motion {
-            position: state.position,
-            speed,
-            heading: then.heading,
-        };
-        place.has_moved_since(then)
-            || speed.min(then.speed) >= SLOW_M_PER_S && Motion::from(state).has_changed_since(then)
+        then.has_changed(state, state.velocity.speed())
     }
 
     /// A report at `now` includes `objects`.
@@ -121,7 +167,7 @@ impl Inclusion {
         // What lies longer back is due whatever it does, as if it had never been included.
         self.included.retain(|&(_, at, _)| is_recent(now, at));
         for state in objects {
-            let entry = (state.id, now, Motion::from(state));
+            let entry = (state.id, now, Then::from(state));
             match self
                 .included
                 .binary_search_by_key(&state.id, |&(id, ..)| id)
@@ -165,7 +211,6 @@ impl Parameters {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grid::Velocity;
     use crate::messages::{Confidence, Size};
     use alloc::vec;
 
@@ -204,6 +249,43 @@ mod tests {
         assert!(!history.is_due(at(999), &first));
         assert!(history.is_due(at(1_000), &first));
         assert!(history.is_due(at(200), &object(2, 0.0, (0.0, 0.0))));
+    }
+
+    #[test]
+    fn turns_are_found_as_by_directions() {
+        assert!((libm::tan(TURNED_RAD) - TURNED_TAN).abs() < 1e-16);
+        let mut number = 1u64;
+        let mut next = || {
+            number = number
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (number >> 40) as f64 / (1u64 << 24) as f64
+        };
+        let (mut turned, mut straight) = (0, 0);
+        for k in 0..20_000 {
+            let (heading, speed) = (7.0 * next() - 3.5, 0.3 + 20.0 * next());
+            let off = match k % 4 {
+                0 => 7.0 * next() - 3.5,
+                // Where there is doubt.
+                1 => TURNED_RAD + 1e-8 * (next() - 0.5),
+                2 => -TURNED_RAD + 1e-15 * (next() - 0.5),
+                _ => 0.2 * next() - 0.1,
+            };
+            let state = |heading: f64| {
+                object(
+                    1,
+                    0.0,
+                    (speed * libm::cos(heading), speed * libm::sin(heading)),
+                )
+            };
+            let (then, now) = (state(heading), state(heading + off));
+            let plain = Motion::from(&now).has_changed_since(&Motion::from(&then));
+            let found = Then::from(&then).has_changed(&now, now.velocity.speed());
+            assert_eq!(found, plain, "{then:?} {now:?}");
+            turned += u32::from(found);
+            straight += u32::from(!found);
+        }
+        assert!(turned > 1_000 && straight > 1_000, "{turned} {straight}");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use covey_protocol::messages::ObjectState;
 use covey_protocol::{Position, Velocity};
 
 use crate::errors::Errors;
-use crate::ids::Step;
+use crate::ids::{Slot, Step};
 use crate::readings::Sensing;
 
 /// Seconds of a step.
@@ -98,48 +98,92 @@ impl Sensing {
         draws.at(observer, object).uniform() < chance
     }
 
-    /// What `observer`, that goes along `heading`, makes of `state` at `step`; `object` is the number of the object.
-    pub(crate) fn distort(
+    /// The errors of all who look at `step`.
+    pub(crate) fn noise(&self, seed: u64, step: Step) -> Noise<'_> {
+        let draws = |class| Draws::new(seed, Purpose::Sensed, class, u64::from(step.0));
+        Noise {
+            sensing: self,
+            seed,
+            draws: [0, 1, 2, 3].map(draws),
+        }
+    }
+}
+
+/// What sensors make of what is there at one step.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Noise<'a> {
+    sensing: &'a Sensing,
+    seed: u64,
+    /// Along both axes, of speeds, of headings.
+    draws: [Draws; 4],
+}
+
+/// So many objects are dealt with at a time.
+const AT_ONCE: usize = 32;
+
+impl Noise<'_> {
+    /// What `observer`, that goes along `heading`, makes of objects.
+    pub(crate) fn distort_all(
         &self,
-        seed: u64,
-        [observer, object]: [u32; 2],
-        step: Step,
+        observer: u32,
         heading: f64,
-        state: &mut ObjectState,
+        states: &mut [(Slot, ObjectState)],
     ) {
-        if !self.distorts() {
+        let sensing = self.sensing;
+        if !sensing.distorts() {
             return;
         }
-        let drawn = |class: u8, error: f64, bias: f64| {
-            let mut sum = 0.0;
-            if error > 0.0 {
-                let draws = Draws::new(seed, Purpose::Sensed, class, u64::from(step.0));
-                sum += error * draws.at(observer, object).normal();
-            }
-            let always = if bias > 0.0 {
-                bias * Draws::new(seed, Purpose::SensorBias, class, 0)
-                    .at(observer, 0)
-                    .normal()
+        let errors = [
+            sensing.position_error_m,
+            sensing.position_error_m,
+            sensing.speed_error_m_per_s,
+            sensing.heading_error_deg,
+        ];
+        let biases = [
+            sensing.position_bias_m,
+            sensing.position_bias_m,
+            sensing.speed_bias_m_per_s,
+            sensing.heading_bias_deg,
+        ];
+        let always = [0u8, 1, 2, 3].map(|class| {
+            let bias = biases[usize::from(class)];
+            if bias > 0.0 {
+                let draws = Draws::new(self.seed, Purpose::SensorBias, class, 0);
+                bias * draws.at(observer, 0).normal()
             } else {
                 0.0
-            };
-            [sum, always]
-        };
-        let [x, along] = drawn(0, self.position_error_m, self.position_bias_m);
-        let [y, across] = drawn(1, self.position_error_m, self.position_bias_m);
-        state.position.x += x;
-        state.position.y += y;
-        if self.position_bias_m > 0.0 {
-            let (sin, cos) = heading.sin_cos();
-            state.position.x += along * cos - across * sin;
-            state.position.y += along * sin + across * cos;
+            }
+        });
+        for some in states.chunks_mut(AT_ONCE) {
+            let mut ids = [0; AT_ONCE];
+            for (id, (_, state)) in ids.iter_mut().zip(&*some) {
+                *id = state.id.0 as u32;
+            }
+            let ids = &ids[..some.len()];
+            let mut off = [[0.0; AT_ONCE]; 4];
+            for ((off, draws), error) in off.iter_mut().zip(&self.draws).zip(errors) {
+                if error > 0.0 {
+                    draws.fill_normals(observer, ids, off);
+                    off.iter_mut().for_each(|off| *off *= error);
+                }
+            }
+            for (k, (_, state)) in some.iter_mut().enumerate() {
+                let off = [0, 1, 2, 3].map(|class: usize| off[class][k]);
+                self.distort(heading, off, always, state);
+            }
         }
-        let faster: f64 = drawn(2, self.speed_error_m_per_s, self.speed_bias_m_per_s)
-            .into_iter()
-            .sum();
-        let turned: f64 = drawn(3, self.heading_error_deg, self.heading_bias_deg)
-            .into_iter()
-            .sum();
+    }
+
+    /// What somebody that goes along `heading` makes of `state`, off by so much this time, and always.
+    fn distort(&self, heading: f64, off: [f64; 4], always: [f64; 4], state: &mut ObjectState) {
+        state.position.x += off[0];
+        state.position.y += off[1];
+        if self.sensing.position_bias_m > 0.0 {
+            let (sin, cos) = heading.sin_cos();
+            state.position.x += always[0] * cos - always[1] * sin;
+            state.position.y += always[0] * sin + always[1] * cos;
+        }
+        let (faster, turned) = (off[2] + always[2], off[3] + always[3]);
         let Velocity { x, y } = state.velocity;
         let speed = x.hypot(y);
         // What stands still has no direction but that of the one who looks.
@@ -186,8 +230,17 @@ impl Gate {
 
     /// How far a state is off an object that goes along `heading`; none beyond the gate.
     pub(crate) fn distance(self, object: Position, heading: f64, state: Position) -> Option<f64> {
+        self.distance_along(object, heading.sin_cos(), state)
+    }
+
+    /// The same where sine and cosine of the heading are known.
+    pub(crate) fn distance_along(
+        self,
+        object: Position,
+        (sin, cos): (f64, f64),
+        state: Position,
+    ) -> Option<f64> {
         let off = [state.x - object.x, state.y - object.y];
-        let (sin, cos) = heading.sin_cos();
         let along = off[0] * cos + off[1] * sin;
         let across = off[1] * cos - off[0] * sin;
         let within = along.abs() <= self.along_m && across.abs() <= self.across_m;
@@ -219,6 +272,24 @@ mod tests {
             sensed_at: Instant::ZERO,
             confidence: Confidence::FULL,
         }
+    }
+
+    /// What an observer that goes along `heading` makes of `state` at a step.
+    fn seen_by(
+        sensing: &Sensing,
+        [observer, step]: [u32; 2],
+        heading: f64,
+        state: &mut ObjectState,
+    ) {
+        // Among others, so that nobody depends on who else is there.
+        let mut all = [(Slot(0), object(0.0, 0.0)); AT_ONCE + 2];
+        all[AT_ONCE].1 = *state;
+        let noise = sensing.noise(3, Step(step));
+        noise.distort_all(observer, heading, &mut all);
+        let mut alone = [(Slot(0), *state)];
+        noise.distort_all(observer, heading, &mut alone);
+        assert_eq!(alone[0], all[AT_ONCE]);
+        *state = alone[0].1;
     }
 
     /// The share of looks at a distance, of which a share shows, that miss; 200 pairs over 200 looks each.
@@ -290,7 +361,7 @@ mod tests {
     fn errors(sensing: &Sensing, observers: u32, looks: u32) -> Vec<Vec<[f64; 4]>> {
         let see = |observer, look| {
             let mut state = object(50.0, 10.0);
-            sensing.distort(3, [observer, 9], Step(look), 0.0, &mut state);
+            seen_by(sensing, [observer, look], 0.0, &mut state);
             let Velocity { x, y } = state.velocity;
             let turned = (-x).atan2(y).to_degrees();
             [
@@ -352,9 +423,9 @@ mod tests {
         // It turns with the vehicle that carries the sensor.
         let mut ahead = object(0.0, 0.0);
         let mut aside = object(0.0, 0.0);
-        sensing.distort(3, [5, 9], Step(1), 0.0, &mut ahead);
+        seen_by(&sensing, [5, 1], 0.0, &mut ahead);
         let quarter = std::f64::consts::FRAC_PI_2;
-        sensing.distort(3, [5, 9], Step(1), quarter, &mut aside);
+        seen_by(&sensing, [5, 1], quarter, &mut aside);
         assert!((ahead.position.x - aside.position.y).abs() < 1e-9);
         assert!((ahead.position.y + aside.position.x).abs() < 1e-9);
     }

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Accuracy, Seen};
+use super::{Accuracy, Seen, Spread};
 
 /// So many pairs tell the offset of a report.
 const LEAST_PAIRS: usize = 3;
@@ -42,7 +42,7 @@ impl Assignment {
         near: impl Fn(usize) -> &'n [u32],
     ) {
         let [apart, aligned] = accuracy.variances();
-        self.fit(tracks, entries, [0.0, 0.0], apart, accuracy, &near);
+        self.fit(tracks, entries, [0.0, 0.0], accuracy.spread(apart), &near);
         if aligned >= apart {
             return;
         }
@@ -58,7 +58,7 @@ impl Assignment {
             return;
         }
         let offset = [self.middle(0), self.middle(1)];
-        self.fit(tracks, entries, offset, aligned, accuracy, &near);
+        self.fit(tracks, entries, offset, accuracy.spread(aligned), &near);
     }
 
     /// The same where all entries are off by so much.
@@ -67,16 +67,15 @@ impl Assignment {
         tracks: &[Seen],
         entries: &[Seen],
         offset: [f64; 2],
-        variance: f64,
-        accuracy: Accuracy,
+        spread: Spread,
         near: &impl Fn(usize) -> &'n [u32],
     ) {
-        self.variance = variance;
+        self.variance = spread.variance;
         self.fits.clear();
         for (number, entry) in entries.iter().enumerate() {
             for &track in near(number) {
                 let seen = &tracks[track as usize];
-                if let Some(cost) = seen.distance(entry, offset, variance, accuracy) {
+                if let Some(cost) = seen.distance(entry, offset, spread) {
                     let entry = number as u32;
                     self.fits.push(Fit { cost, track, entry });
                 }

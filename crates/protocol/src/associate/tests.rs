@@ -117,6 +117,109 @@ proptest! {
             }
         }
     }
+    #[test]
+    fn tracks_are_found_as_among_all(
+        looks in prop::collection::vec(
+            prop::collection::vec((state(), any::<prop::sample::Index>(), -0.8..0.8, 0.0..1.5, any::<bool>()), 1..16),
+            1..12,
+        ),
+        stations in prop::collection::vec(state(), 1..20),
+        position_m in prop_oneof![Just(0.0), 0.5..4.0],
+        at_once in any::<bool>(),
+    ) {
+        let accuracy = Accuracy { position_m, velocity_m_per_s: 0.5, sizes: true };
+        let mut tracks = Association::new(AgentId(9), accuracy);
+        let mut known: Vec<ObjectState> = Vec::new();
+        for (number, state) in (1u64..).zip(&stations) {
+            let told = AgentState {
+                position: state.position,
+                heading: libm::atan2(state.velocity.y, state.velocity.x),
+                speed: state.velocity.speed(),
+                size: state.size,
+            };
+            tracks.announce(ObjectId(number), &told, state.sensed_at);
+            known.push(*state);
+        }
+        for (k, look) in (0u64..).zip(&looks) {
+            let now = Instant::from_millis(2_000);
+            let entries: Vec<ObjectState> = look
+                .iter()
+                .map(|(other, of, seconds, off, again)| match again {
+                    true => later(of.get(&known), *seconds, *off),
+                    false => *other,
+                })
+                .map(|state| match at_once {
+                    true => ObjectState { sensed_at: now, ..state },
+                    false => state,
+                })
+                .collect();
+            let looker = Some(ObjectId(1 + k % 3));
+            let plain = among_all(&tracks, looker, &entries);
+            prop_assert_eq!(&tracks.clone().label(looker, &entries, false), &plain);
+            let labels = tracks.label(looker, &entries, true);
+            for ((label, plain), entry) in labels.iter().zip(&plain).zip(&entries) {
+                prop_assert!(plain.is_none() || label == plain);
+                if plain.is_none() && entry.is_finite() {
+                    known.push(*entry);
+                }
+            }
+        }
+    }
+}
+
+/// What [`Association::label`] finds for a look that creates nothing, every entry compared with all tracks in its cell and beside it.
+fn among_all(
+    tracks: &Association,
+    sender: Option<ObjectId>,
+    objects: &[ObjectState],
+) -> Vec<Option<ObjectId>> {
+    let mut sorted: Vec<(ObjectId, Seen)> = tracks
+        .tracks
+        .iter()
+        .map(|track| (track.label, track.seen))
+        .collect();
+    sorted.sort_by_key(|&(label, _)| label);
+    let (labels, seen): (Vec<ObjectId>, Vec<Seen>) = sorted.into_iter().unzip();
+    let usable: Vec<&ObjectState> = objects.iter().filter(|o| o.is_finite()).collect();
+    let entries: Vec<Seen> = usable.iter().map(|o| Seen::of_object(o)).collect();
+    let beside = |a: Position, b: Position| {
+        let (a, b) = (cell(a), cell(b));
+        a[0].abs_diff(b[0]) <= 1 && a[1].abs_diff(b[1]) <= 1
+    };
+    let near: Vec<Vec<u32>> = entries
+        .iter()
+        .map(|entry| {
+            let numbers = 0..seen.len() as u32;
+            numbers
+                .filter(|&n| Some(labels[n as usize]) != sender)
+                .filter(|&n| beside(seen[n as usize].position, entry.position))
+                .collect()
+        })
+        .collect();
+    let mut found = Assignment::default();
+    found.find(&seen, &entries, tracks.accuracy, |entry| &near[entry][..]);
+    let mut found = found.track_of.iter();
+    let label = |object: &ObjectState| {
+        let track = object.is_finite().then(|| found.next().copied().flatten());
+        track.flatten().map(|track| labels[track as usize])
+    };
+    objects.iter().map(label).collect()
+}
+
+#[test]
+fn cells_are_floors() {
+    for (at, expected) in [
+        (0.0, 0),
+        (49.9, 0),
+        (50.0, 1),
+        (-0.1, -1),
+        (-50.0, -1),
+        (-50.1, -2),
+        (1e300, i32::MAX),
+        (-1e300, i32::MIN),
+    ] {
+        assert_eq!(cell(Position::new(at, 0.0)), [expected, 0], "{at}");
+    }
 }
 
 /// Something at a place, with a motion, a length and a time in milliseconds.

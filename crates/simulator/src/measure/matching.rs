@@ -18,49 +18,67 @@ use crate::world::{Stamp, World};
 #[derive(Debug)]
 pub(crate) struct Places {
     gate: Gate,
-    /// Row, column and place of everybody who can be known of, ascending.
-    squares: Vec<(i32, i32, Slot)>,
+    /// Everybody who can be known of, by row, column and place.
+    bodies: Vec<Body>,
+}
+
+/// Somebody who can be known of.
+#[derive(Debug, Clone, Copy)]
+struct Body {
+    row: i32,
+    column: i32,
+    slot: Slot,
+    at: Position,
+    /// Sine and cosine of its heading.
+    heading: (f64, f64),
 }
 
 impl Places {
     /// The places of a step; none where there are no errors.
     pub(crate) fn new(world: &World<'_>) -> Option<Self> {
         let gate = world.prepared.gate?;
-        let mut squares = Vec::with_capacity(world.road.present().len());
+        let mut bodies = Vec::with_capacity(world.road.present().len());
         for &slot in world.road.present() {
             if world.road.vehicle(slot).body.kind != BodyKind::Roadside {
-                let (row, column) = square(gate, world.here(slot).truth());
-                squares.push((row, column, slot));
+                let here = world.here(slot);
+                let (row, column) = square(gate, here.truth());
+                bodies.push(Body {
+                    row,
+                    column,
+                    slot,
+                    at: here.truth(),
+                    heading: here.state.heading.sin_cos(),
+                });
             }
         }
-        squares.sort_unstable();
-        Some(Self { gate, squares })
+        bodies.sort_unstable_by_key(|body| (body.row, body.column, body.slot));
+        Some(Self { gate, bodies })
     }
 
     /// Those in the squares around a position, so many to each side.
-    fn around(&self, at: Position, squares: i32) -> impl Iterator<Item = Slot> + '_ {
+    fn around(&self, at: Position, squares: i32) -> impl Iterator<Item = &Body> {
         let (row, column) = square(self.gate, at);
         (row - squares..=row + squares).flat_map(move |row| {
-            let first = (row, column - squares, Slot(0));
-            let begin = self.squares.partition_point(|entry| *entry < first);
-            self.squares[begin..]
+            let first = (row, column - squares);
+            let begin = self
+                .bodies
+                .partition_point(|body| (body.row, body.column) < first);
+            self.bodies[begin..]
                 .iter()
-                .take_while(move |entry| entry.0 == row && entry.1 <= column + squares)
-                .map(|entry| entry.2)
+                .take_while(move |body| body.row == row && body.column <= column + squares)
         })
     }
 
     /// How far a state is off somebody; none beyond the gate.
-    fn distance(&self, world: &World<'_>, object: Slot, state: Position) -> Option<f64> {
-        let here = world.here(object);
-        self.gate.distance(here.truth(), here.state.heading, state)
+    fn distance(&self, body: &Body, state: Position) -> Option<f64> {
+        self.gate.distance_along(body.at, body.heading, state)
     }
 
     /// The one whom a state is nearest to, within the gate, `own` apart.
-    fn nearest(&self, world: &World<'_>, state: Position, own: Slot) -> Option<Slot> {
-        let others = self.around(state, 1).filter(|&object| object != own);
+    fn nearest(&self, state: Position, own: Slot) -> Option<Slot> {
+        let others = self.around(state, 1).filter(|body| body.slot != own);
         others
-            .filter_map(|object| Some((self.distance(world, object, state)?, object)))
+            .filter_map(|body| Some((self.distance(body, state)?, body.slot)))
             .min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))
             .map(|(_, object)| object)
     }
@@ -77,30 +95,29 @@ impl Places {
         let state = |of: Slot| held(world, knowledge, receiver, of, oldest);
         // Nothing can take a state away from the object that it is nearest to, unless that is known by another.
         if let Some(state) = state(object)
-            && self.nearest(world, state, receiver) == Some(object)
+            && self.nearest(state, receiver) == Some(object)
         {
             return true;
         }
         if knowledge.is_some_and(|knowledge| knowledge.oracle)
             && seen_by_anybody(world, object, oldest, |state| {
-                self.nearest(world, state, receiver) == Some(object)
+                self.nearest(state, receiver) == Some(object)
             })
         {
             return true;
         }
         // Who could be taken for whom: two gates reach that far.
         let here = world.here(object).truth();
-        let near = |other: &Slot| {
-            let off = world.here(*other).truth().distance(here);
-            *other != receiver && off <= 2.0 * self.gate.reach_m()
+        let near = |other: &&Body| {
+            other.slot != receiver && other.at.distance(here) <= 2.0 * self.gate.reach_m()
         };
-        let others: Vec<Slot> = self.around(here, 2).filter(near).collect();
+        let others: Vec<&Body> = self.around(here, 2).filter(near).collect();
         let mut pairs = Vec::new();
-        for (number, &of) in others.iter().enumerate() {
-            if let Some(state) = state(of) {
-                for &other in &others {
-                    if let Some(distance) = self.distance(world, other, state) {
-                        pairs.push((distance, number, other));
+        for (number, of) in others.iter().enumerate() {
+            if let Some(state) = state(of.slot) {
+                for other in &others {
+                    if let Some(distance) = self.distance(other, state) {
+                        pairs.push((distance, number, other.slot));
                     }
                 }
             }

@@ -220,7 +220,8 @@ impl Part {
             }
         }
         self.each(step, observer, |stack, turn| {
-            turn.told.begin(world.step(), size);
+            let now = world.time.stamp(world.step());
+            turn.told.begin(world.step(), now, size);
             stack.begin(turn);
             for &slot in world.road.left() {
                 turn.told.clear(slot);

@@ -44,6 +44,8 @@ pub(crate) struct Senders {
     /// When each sender last included each object, by object and sender.
     included: PairStamps,
     ranked: Vec<(Stamp, Slot)>,
+    /// States of those, where sensors err.
+    states: Vec<ObjectState>,
     reports: SentReports,
     /// Sensors err, so that senders go by what they saw, and have to find out who is who.
     imperfect: bool,
@@ -122,6 +124,7 @@ impl Senders {
             rules,
             included: PairStamps::default(),
             ranked: Vec::new(),
+            states: Vec::new(),
             reports: SentReports::every(prepared.timeline.senders),
             imperfect: !prepared.scenario.sensing.is_exact(),
             histories: Vec::new(),
@@ -203,9 +206,9 @@ impl Senders {
         self.ranked.clear();
         let now = Time::instant(world.sights.step);
         let history = &self.histories[sender.index()];
-        let mut states = Vec::new();
-        for &object in world.sights.seen.of(sender) {
-            let state = world.perceived(sender, object);
+        let mut states = std::mem::take(&mut self.states);
+        states.clear();
+        for (object, state) in world.seen_as(sender) {
             if !history.is_due(now, &state) {
                 continue;
             }
@@ -239,13 +242,17 @@ impl Senders {
             self.included.set(object, sender, stamp);
             objects.push(object);
         }
-        let numbers: Vec<u64> = objects
-            .iter()
-            .map(|&o| u64::from(world.road.id(o)))
-            .collect();
-        states.retain(|state| numbers.contains(&state.id.0));
+        // Mostly nothing was cut.
+        if objects.len() < states.len() {
+            let numbers: Vec<u64> = objects
+                .iter()
+                .map(|&o| u64::from(world.road.id(o)))
+                .collect();
+            states.retain(|state| numbers.contains(&state.id.0));
+        }
         states.extend_from_slice(&ghosts);
         self.histories[sender.index()].note(now, &states);
+        self.states = states;
         (objects, ghosts)
     }
 

@@ -38,7 +38,7 @@ impl World<'_> {
         let told = self.told(slot, step);
         ObjectState {
             position: told.position,
-            velocity: told.velocity(),
+            velocity: self.road.moment(slot, step).velocity,
             ..self.object(slot, step)
         }
     }

@@ -6,6 +6,7 @@ mod lies;
 mod links;
 mod lists;
 mod pair_memory;
+mod perceived;
 mod reach;
 mod road;
 mod scene;
@@ -25,6 +26,7 @@ use crate::prepared::Prepared;
 
 pub(crate) use ghosts::{GhostId, Ghosts, RelevantGhost};
 pub(crate) use links::Links;
+use perceived::Perceived;
 pub(crate) use reach::Powers;
 pub(crate) use road::{Moment, Road};
 pub(crate) use sight::Sights;
@@ -86,6 +88,7 @@ pub(crate) struct World<'p> {
     pub(crate) time: Time,
     pub(crate) road: Road,
     pub(crate) sights: Sights,
+    perceived: Perceived,
     pub(crate) ghosts: Ghosts,
     pub(crate) links: Links,
     /// Empty unless slots are simulated.
@@ -114,6 +117,7 @@ impl<'p> World<'p> {
             time: Time::default(),
             road: Road::default(),
             sights: Sights::new(wanted.cells),
+            perceived: Perceived::default(),
             ghosts: Ghosts::default(),
             links: Links::default(),
             powers: Powers::default(),
@@ -251,6 +255,7 @@ impl<'p> World<'p> {
         }
         let stays = |slot: Slot| !gone[slot.index()];
         self.sights.retain(stays);
+        self.perceived.restart(self.road.size());
         self.links
             .retain(|sender, receiver| stays(sender) && stays(receiver));
         self.powers.forget(&gone);
@@ -277,6 +282,7 @@ impl<'p> World<'p> {
         };
         let clock = Clock::now();
         self.sights.look(&scene, &self.time);
+        self.perceived.restart(self.road.size());
         let sight_s = clock.elapsed().as_secs_f64();
         scene.link(&mut self.links, &mut self.powers, &mut self.ears);
         let links_s = clock.elapsed().as_secs_f64() - sight_s;
@@ -312,7 +318,7 @@ impl<'p> World<'p> {
         ObjectState {
             id: ObjectId(u64::from(self.road.id(slot))),
             position: moment.truth(),
-            velocity: state.velocity(),
+            velocity: moment.velocity,
             size: state.size,
             sensed_at: Time::instant(step),
             confidence: Confidence::FULL,
@@ -326,24 +332,69 @@ impl<'p> World<'p> {
 
     /// An object as somebody sensed it at a step of the last [`RING`](crate::prepared::RING), if it looked.
     pub(crate) fn perceived_at(&self, observer: Slot, object: Slot, step: Step) -> ObjectState {
-        let mut state = self.object(object, step);
-        let scenario = &self.prepared.scenario;
-        let (errors, sensing) = (&scenario.errors, &scenario.sensing);
-        if errors.are_none() && !sensing.distorts() {
-            return state;
+        if !self.senses_wrong() {
+            return self.object(object, step);
         }
+        if step == self.sights.step {
+            let seen = self.newest_of(observer).iter();
+            if let Some((_, state)) = { seen }.find(|(seen, _)| *seen == object) {
+                return *state;
+            }
+        }
+        let mut state = [(object, self.displaced(observer, object, step))];
+        let heading = self.road.moment(observer, step).state.heading;
+        let noise = self.prepared.scenario.sensing.noise(self.seed, step);
+        noise.distort_all(self.road.id(observer), heading, &mut state);
+        state[0].1
+    }
+
+    /// Something is seen where it is not, or to go otherwise than it does.
+    fn senses_wrong(&self) -> bool {
+        let scenario = &self.prepared.scenario;
+        !scenario.errors.are_none() || scenario.sensing.distorts()
+    }
+
+    /// All that there is of what somebody sensed at the newest sensing, as it sensed it.
+    fn newest_of(&self, observer: Slot) -> &[(Slot, ObjectState)] {
+        self.perceived.of(observer, || {
+            let seen = self.sights.seen.of(observer).iter();
+            let step = self.sights.step;
+            let placed = seen.map(|&object| (object, self.displaced(observer, object, step)));
+            let mut states: Vec<_> = placed.collect();
+            let own = self.road.moment(observer, step);
+            let noise = self.prepared.scenario.sensing.noise(self.seed, step);
+            noise.distort_all(self.road.id(observer), own.state.heading, &mut states);
+            states
+        })
+    }
+
+    /// An object where one who senses it at a step takes it to be by `errors`.
+    fn displaced(&self, observer: Slot, object: Slot, step: Step) -> ObjectState {
+        let mut state = self.object(object, step);
         let ids = [self.road.id(observer), self.road.id(object)];
         let own = self.road.moment(observer, step);
+        let errors = &self.prepared.scenario.errors;
         state.position = errors.perceived(self.seed, ids, step.0, own.error, state.position);
-        sensing.distort(self.seed, ids, step, own.state.heading, &mut state);
         state
+    }
+
+    /// The objects that somebody sensed at the newest sensing, what is not there apart, each as it sensed it.
+    pub(crate) fn seen_as(&self, observer: Slot) -> impl Iterator<Item = (Slot, ObjectState)> {
+        let (wrong, exact): (&[_], &[_]) = match self.senses_wrong() {
+            true => (self.newest_of(observer), &[]),
+            false => (&[], self.sights.seen.of(observer)),
+        };
+        let step = self.sights.step;
+        let exact = exact
+            .iter()
+            .map(move |&object| (object, self.object(object, step)));
+        wrong.iter().copied().chain(exact)
     }
 
     /// All that somebody sensed at the newest sensing, what is not there included.
     pub(crate) fn sensed(&self, observer: Slot, objects: &mut Vec<ObjectState>) {
         objects.clear();
-        let seen = self.sights.seen.of(observer).iter();
-        objects.extend(seen.map(|&object| self.perceived(observer, object)));
+        objects.extend(self.seen_as(observer).map(|(_, state)| state));
         objects.extend(self.ghosts.seen_by(observer, self.sights.step));
     }
 

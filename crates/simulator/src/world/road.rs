@@ -2,7 +2,7 @@
 
 use covey_draws::{Draws, Purpose};
 use covey_protocol::messages::AgentState;
-use covey_protocol::{AgentId, ObjectId, Position, Tile};
+use covey_protocol::{AgentId, ObjectId, Position, Tile, Velocity};
 use covey_world::scene::BodyKind;
 use covey_world::sight::Sensor;
 use covey_world::{Frame, GridFrame, Point, VehicleState};
@@ -20,6 +20,8 @@ const ABSENT: u32 = u32::MAX;
 pub(crate) struct Moment {
     /// In the grid frame, as beacons tell it: with the vehicle's own idea of where it is.
     pub(crate) state: AgentState,
+    /// Of that state: whoever looks asks for it.
+    pub(crate) velocity: Velocity,
     /// How far that is off the truth.
     pub(crate) error: [f64; 2],
     /// In the map's plane.
@@ -29,13 +31,15 @@ pub(crate) struct Moment {
 impl Moment {
     fn new(grid: &GridFrame, azimuth: f64, vehicle: &VehicleState) -> Self {
         let p = grid.to_grid(vehicle.position);
+        let state = AgentState {
+            position: Position::new(p.x, p.y),
+            heading: vehicle.heading - azimuth,
+            speed: vehicle.speed,
+            size: size_of(&vehicle.body),
+        };
         Self {
-            state: AgentState {
-                position: Position::new(p.x, p.y),
-                heading: vehicle.heading - azimuth,
-                speed: vehicle.speed,
-                size: size_of(&vehicle.body),
-            },
+            state,
+            velocity: state.velocity(),
             error: [0.0; 2],
             map: vehicle.position,
         }

@@ -383,7 +383,9 @@ impl Stack for Fleet {
     fn begin(&mut self, turn: &mut Turn<'_>) {
         let world = turn.stage.world;
         if let Some(record) = &mut self.record {
-            record.reported.begin(world.step(), world.road.size());
+            let now = world.time.stamp(world.step());
+            let size = world.road.size();
+            record.reported.begin(world.step(), now, size);
             for &slot in world.road.left() {
                 record.reported.clear(slot);
             }

@@ -148,6 +148,8 @@ struct HostEvidence<'a> {
     lane: Lane,
     slot: Slot,
     soft_state_s: f64,
+    /// The host that is asked for again and again, and its newest beacon.
+    host: (AgentId, Option<Whereabouts>),
 }
 
 impl HostEvidence<'_> {
@@ -164,7 +166,10 @@ impl HostEvidence<'_> {
 
 impl Evidence for HostEvidence<'_> {
     fn beacon(&self, agent: AgentId) -> Option<Whereabouts> {
-        self.newest(self.world.road.slot_of(agent.into())?)
+        match agent == self.host.0 {
+            true => self.host.1,
+            false => self.newest(self.world.road.slot_of(agent.into())?),
+        }
     }
 
     fn anybody_near(&self, place: Position, radius_m: f64, host: AgentId) -> bool {
@@ -372,21 +377,30 @@ impl Offices {
         receiver: Slot,
         broadcast: &Broadcast,
     ) -> bool {
-        let world = turn.stage.world;
-        let place = world.here(receiver).state.position;
-        let beacon = self.evidence(turn, receiver).beacon(broadcast.host);
-        self.guard
-            .is_host(world.now(), Some(place), beacon, broadcast)
+        let evidence = self.evidence(turn, receiver, broadcast.host);
+        self.is_host(&evidence, broadcast)
     }
 
-    fn evidence<'a>(&self, turn: &'a Turn<'_>, slot: Slot) -> HostEvidence<'a> {
-        HostEvidence {
+    fn is_host(&self, evidence: &HostEvidence<'_>, broadcast: &Broadcast) -> bool {
+        let world = evidence.world;
+        let place = world.here(evidence.slot).state.position;
+        self.guard
+            .is_host(world.now(), Some(place), evidence.host.1, broadcast)
+    }
+
+    /// What the participant at a place heard of those whom a broadcast of `host` speaks of.
+    fn evidence<'a>(&self, turn: &'a Turn<'_>, slot: Slot, host: AgentId) -> HostEvidence<'a> {
+        let mut evidence = HostEvidence {
             world: turn.stage.world,
             heard: &turn.beacons.heard,
             lane: turn.lane,
             slot,
             soft_state_s: self.soft_state_s,
-        }
+            host: (host, None),
+        };
+        let place = evidence.world.road.slot_of(host.into());
+        evidence.host.1 = place.and_then(|place| evidence.newest(place));
+        evidence
     }
 
     /// A receiver of a broadcast remembers its claim; a host may have to yield to it. Gives whether a host can have sent it, as far
@@ -399,11 +413,11 @@ impl Offices {
     ) -> bool {
         let world = turn.stage.world;
         let now = world.now();
-        if !self.is_plausible(turn, receiver, broadcast) {
+        let evidence = self.evidence(turn, receiver, broadcast.host);
+        if !self.is_host(&evidence, broadcast) {
             return false;
         }
         let (tile, agent) = (broadcast.tile, world.agent(receiver));
-        let evidence = self.evidence(turn, receiver);
         let claims = &mut self.claims[receiver.index()];
         let claim = claims.hear(&self.rule, now, agent, broadcast, &evidence);
         if let Some(office) = self.held_by(receiver) {
