@@ -42,6 +42,7 @@ impl PairLink {
     };
 
     /// A link over this distance on which a block is decoded with probability `success` where nothing collides.
+    #[inline]
     pub fn new(distance_m: f64, success: f64) -> Self {
         let clamped = distance_m.clamp(DISTANCES_M[0], DISTANCES_M[KNOTS - 1]);
         let knot = knot_below(clamped);

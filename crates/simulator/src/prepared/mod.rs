@@ -334,8 +334,9 @@ impl MeanErrors {
             Some(Blockage::Full) => &self.tables[2],
         };
         let at = distance_m / SPACING_M;
-        let [near, far] = [*table.get(at as usize)?, *table.get(at as usize + 1)?];
-        let weight = at - at.floor();
+        let below = at as usize;
+        let &[near, far] = table.get(below..)?.first_chunk()?;
+        let weight = at - below as f64;
         let error = f64::from(near) * (1.0 - weight) + f64::from(far) * weight;
         (error < NEGLIGIBLE).then_some(error)
     }

@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use covey_radio::sidelink::LinkClass;
 use covey_radio::{Blockage, ChannelModel, FadingDraws, LinkGeometry, LinkState, PairLink};
-use covey_world::sight;
+use covey_world::{Point, sight};
 
 use super::pair_memory::{PairMemory, PairUpdate, Vehicle};
 use super::reach::{PairPower, Powers};
 use super::scene::Scene;
-use crate::ids::{FrameIndex, Slot};
+use crate::ids::Slot;
 
 /// Links of participants, by sender.
 #[derive(Debug, Clone, Default)]
@@ -64,6 +64,8 @@ pub(super) struct Ears {
     /// One for each thread.
     listeners: Vec<Listener>,
     linked: Vec<bool>,
+    /// By index in the frame.
+    antennas: Vec<Antenna>,
     pairs: Vec<LinkedPair>,
     next: Vec<u32>,
     turned: Vec<(Slot, PairLink)>,
@@ -71,6 +73,15 @@ pub(super) struct Ears {
     by_place: Vec<PairLink>,
     /// CPU seconds of threads other than the caller's.
     pub(super) helpers_cpu_s: f64,
+}
+
+/// What a link asks of a vehicle, close together: it is asked of every pair.
+#[derive(Debug, Clone, Copy)]
+struct Antenna {
+    position: Point,
+    height_m: f64,
+    id: u32,
+    place: Slot,
 }
 
 /// Both ends of a link, and the link.
@@ -107,15 +118,24 @@ impl Scene<'_> {
         let linked = self.road.present().iter();
         ears.linked
             .extend(linked.map(|&slot| self.road.participates(slot)));
+        let vehicles = self.road.frame.vehicles.iter().zip(self.road.present());
+        ears.antennas.clear();
+        ears.antennas
+            .extend(vehicles.map(|(vehicle, &place)| Antenna {
+                position: vehicle.position,
+                height_m: vehicle.body.height,
+                id: vehicle.id.0,
+                place,
+            }));
         ears.listeners.resize_with(self.threads, Listener::default);
         let last_update = self.step.before(self.prepared.timeline.beacon);
         let updates = ears.listeners.iter_mut().map(|one| &mut one.fading);
         ears.fading
             .begin(updates, self.step, last_update, self.road.size());
         let (listeners, memory) = (&mut ears.listeners[..], &ears.fading);
-        let linked = &ears.linked;
+        let among = (&ears.linked[..], &ears.antennas[..]);
         ears.helpers_cpu_s += self.share_out(listeners, |listener, places| {
-            listener.link(self, places, linked, memory);
+            listener.link(self, places, among, memory);
         });
         powers.pairs.clear();
         ears.pairs.clear();
@@ -197,23 +217,26 @@ impl Scene<'_> {
                     let other = Slot((word * 64) as u32 + set.trailing_zeros());
                     set &= set - 1;
                     links.receivers.push(other);
-                    links.ids.push(self.road.id(other));
-                    links.links.push(by_place[other.index()]);
                 }
             }
+            let receivers = &links.receivers[links.ids.len()..];
+            let numbers = receivers.iter().map(|&other| self.road.id(other));
+            links.ids.extend(numbers);
+            let found = receivers.iter().map(|other| by_place[other.index()]);
+            links.links.extend(found);
             links.begin.push(links.receivers.len() as u32);
         }
     }
 }
 
 impl Listener {
-    /// Finds the links of the participants at some places with those that follow them in the order of positions. `linked` says by
-    /// index in the frame who participates.
+    /// Finds the links of the participants at some places with those that follow them in the order of positions. Who participates,
+    /// and everyone's antenna, are given by index in the frame.
     fn link(
         &mut self,
         scene: &Scene<'_>,
         places: Range<u32>,
-        linked: &[bool],
+        (linked, antennas): (&[bool], &[Antenna]),
         memory: &PairMemory,
     ) {
         let road = scene.road;
@@ -230,20 +253,20 @@ impl Listener {
             scene
                 .observed
                 .links_onward_among(at.0, linked, &mut self.scratch, &mut self.onward);
-            let vehicle = &road.frame.vehicles[at.index()];
+            let own = antennas[at.index()];
             let sender = Vehicle {
                 place: slot,
-                id: vehicle.id.0,
+                id: own.id,
             };
             self.fading.visit(memory, sender);
             for link in &self.onward {
-                let other = road.at(FrameIndex(link.other));
-                let peer = &road.frame.vehicles[link.other as usize];
-                let offset = vehicle.position - peer.position;
-                let antennas = [vehicle.body.height, peer.body.height];
-                let dz = antennas[0] - antennas[1];
+                let peer = &antennas[link.other as usize];
+                let other = peer.place;
+                let offset = own.position - peer.position;
+                let heights = [own.height_m, peer.height_m];
+                let dz = heights[0] - heights[1];
                 let distance = (offset.dot(offset) + dz * dz).sqrt();
-                let (state, case) = state_of(link.state, antennas);
+                let (state, case) = state_of(link.state, heights);
                 let in_range = distance <= ranges.range_m(state.kind());
                 if !in_range && !scheduled {
                     continue;
@@ -256,20 +279,20 @@ impl Listener {
                 let pair = match mean {
                     Some(error) => PairLink::new(distance, 1.0 - error),
                     None => {
-                        let id = peer.id.0;
+                        let id = peer.id;
                         let fading = self.fading.of(memory, Vehicle { place: other, id });
                         // The order of the ends must not change from update to update.
-                        let (offset, antennas) = if vehicle.id < peer.id {
-                            (offset, antennas)
+                        let (offset, heights) = if own.id < id {
+                            (offset, heights)
                         } else {
-                            (offset * -1.0, [antennas[1], antennas[0]])
+                            (offset * -1.0, [heights[1], heights[0]])
                         };
                         let geometry = LinkGeometry {
                             offset_m: [offset.x, offset.y],
-                            antennas_m: antennas,
+                            antennas_m: heights,
                             state,
                         };
-                        let pair = channel.update(fading, &draws, [vehicle.id.0, id], &geometry);
+                        let pair = channel.update(fading, &draws, [own.id, id], &geometry);
                         if scheduled {
                             let power = channel.received_mw(fading.loss_db()) as f32;
                             let class = LinkClass::new(state.kind(), in_range);

@@ -7,10 +7,10 @@
 use super::bearing::{bearing, bin, lesser};
 use super::hints::{Hint, Hints};
 use super::horizon::{Horizon, Outlook};
-use super::nearby::Nearby;
+use super::nearby::{Crowd, Nearby};
 use super::prospect::{self, NearBounds, Prospect};
 use super::rule;
-use super::vehicles::Vehicles;
+use super::vehicles::{Role, Vehicles};
 use super::{LinkState, Observed};
 use crate::geometry::Point;
 use std::ops::Range;
@@ -37,11 +37,9 @@ pub(super) struct LinkScratch {
     runs: Vec<Range<usize>>,
     /// Slots that the sender may be linked with.
     targets: Vec<u32>,
-    /// The vehicles that can stand in between: the tallest of the frame, and all others.
+    /// The vehicles that can stand in between: the tallest of the frame, and all others, which few lines ask about.
     tallest: Nearby,
-    others: Nearby,
-    /// The tallest of the others.
-    others_top: f64,
+    others: Crowd,
     hints: Hints,
 }
 
@@ -82,6 +80,44 @@ struct Sender<'a> {
     prospect: Option<&'a Prospect>,
 }
 
+/// The line to another vehicle.
+struct Line {
+    along: Point,
+    distance_squared: f64,
+    /// Its slot.
+    target: usize,
+}
+
+impl Sender<'_> {
+    /// The slot of the vehicle that stood in between, if it still does.
+    #[inline]
+    fn vehicle_between(&self, hint: Hint, line: &Line) -> Option<usize> {
+        let vehicles = &self.observed.vehicles;
+        let slot = self.observed.slot_of(hint.as_vehicle()?)?;
+        let body = &vehicles.boxes[slot];
+        let over = |&slot: &usize| {
+            slot != line.target
+                && slot != self.slot
+                && (rule::surely_over_box(self.from, line.along, line.distance_squared, body)
+                    || (!vehicles.looks_only[slot]
+                        && rule::over_box(self.from, line.along, body).is_some()))
+        };
+        Some(slot).filter(over)
+    }
+
+    /// What stood in between still does.
+    #[inline]
+    fn still_between(&self, hint: Hint, line: &Line) -> bool {
+        match hint.as_wall() {
+            Some(wall) => {
+                let buildings = &self.observed.sight.buildings;
+                buildings.enters_by(wall, self.from, line.along, 0.0)
+            }
+            None => self.vehicle_between(hint, line).is_some(),
+        }
+    }
+}
+
 impl LinkScratch {
     /// Adds the links of the vehicle in `slot` to `out`; of all that follow it, or of those that `linked` names.
     pub(super) fn add_links_onward(
@@ -103,7 +139,6 @@ impl LinkScratch {
             return;
         }
         self.tallest.rank(&vehicles.outlines);
-        self.others.rank(&vehicles.outlines);
         let outlook = Outlook {
             from,
             range: options.link_range,
@@ -125,15 +160,29 @@ impl LinkScratch {
         };
         let mut hints = std::mem::take(&mut self.hints);
         hints.visit(vehicles.index[slot], vehicles.slot.len());
-        for &target in &self.targets {
-            let along = vehicles.boxes[target as usize].centre - from;
+        let targets = std::mem::take(&mut self.targets);
+        for &target in &targets {
+            let along = vehicles.centres[target as usize] - from;
+            let distance_squared = along.dot(along);
+            let line = Line {
+                along,
+                distance_squared,
+                target: target as usize,
+            };
             let other = vehicles.index[target as usize];
-            let (state, hint) = self.state(&sender, along, target, hints.of(other));
+            let hint = hints.of(other);
+            // So far away, whatever stands in between ends the link.
+            if options.links_only_clear(distance_squared) && sender.still_between(hint, &line) {
+                hints.note(other, hint);
+                continue;
+            }
+            let (state, hint) = self.state(&sender, &line, hint);
             hints.note(other, hint);
-            if options.links(state, along.dot(along)) {
+            if options.links(state, distance_squared) {
                 out.push(Link { other, state });
             }
         }
+        self.targets = targets;
         self.hints = hints;
     }
 
@@ -154,7 +203,6 @@ impl LinkScratch {
             targets,
             tallest,
             others,
-            others_top,
             ..
         } = self;
         let by_tile =
@@ -166,37 +214,35 @@ impl LinkScratch {
         let longest = vehicles.longest_reach();
         tallest.clear(range, longest);
         others.clear(range, longest);
-        *others_top = 0.0;
-        for other in runs.iter().flat_map(Range::clone) {
-            let b = &vehicles.boxes[other];
-            let reach = vehicles.reach[other];
-            let away = b.centre - from;
-            let distance_squared = away.dot(away);
-            let hides_up_to = range + reach;
-            // West of the sender there is nothing to hide.
-            if away.x < -reach
-                || distance_squared * SHRINK > hides_up_to * hides_up_to
-                || other == slot
-            {
-                continue;
-            }
-            let distance = distance_squared.sqrt();
-            if vehicles.looks_only[other] {
-                // It has links and hides nothing.
-            } else if b.height < vehicles.highest {
-                others.push(other, away, distance);
-                if b.height > *others_top {
-                    *others_top = b.height;
+        for run in runs.iter() {
+            let centres = &vehicles.centres[run.clone()];
+            for (other, &centre) in run.clone().zip(centres) {
+                let away = centre - from;
+                let distance_squared = away.dot(away);
+                let in_range = distance_squared <= limit;
+                // Its centre may lie out of range and the rest of it not; west of the sender there is nothing to hide.
+                if !in_range || away.x < 0.0 {
+                    let reach = vehicles.reach[other];
+                    let hides_up_to = range + reach;
+                    if away.x < -reach || distance_squared * SHRINK > hides_up_to * hides_up_to {
+                        continue;
+                    }
                 }
-            } else {
-                tallest.push(other, away, distance);
-            }
-            if distance_squared <= limit
-                && away.x >= 0.0
-                && is_linked(linked, vehicles.index[other])
-                && vehicles.precedes(slot, other)
-            {
-                targets.push(other as u32);
+                if other == slot {
+                    continue;
+                }
+                match vehicles.roles[other] {
+                    Role::Highest => tallest.push(other, away, distance_squared.sqrt()),
+                    Role::Lower => others.push(other),
+                    Role::LooksOnly => {}
+                }
+                // What lies strictly to the east follows.
+                if in_range
+                    && (away.x > 0.0 || (away.x >= 0.0 && vehicles.precedes(slot, other)))
+                    && is_linked(linked, vehicles.index[other])
+                {
+                    targets.push(other as u32);
+                }
             }
         }
         by_tile
@@ -229,50 +275,48 @@ impl LinkScratch {
         })
     }
 
-    /// What stands between the sender and the slot `target`, which lies `along`, and what to look at first the next time.
+    /// What stands between the sender and another vehicle, and what to look at first the next time.
     #[inline]
-    fn state(
-        &self,
-        sender: &Sender<'_>,
-        along: Point,
-        target: u32,
-        hint: Hint,
-    ) -> (LinkState, Hint) {
+    fn state(&mut self, sender: &Sender<'_>, line: &Line, hint: Hint) -> (LinkState, Hint) {
         let (observed, from) = (sender.observed, sender.from);
         let Observed { sight, vehicles } = observed;
+        let &Line {
+            along,
+            distance_squared,
+            target,
+        } = line;
         if let Some(wall) = hint.as_wall()
             && sight.buildings.enters_by(wall, from, along, 0.0)
         {
             return (LinkState::Building, hint);
         }
-        let distance = along.dot(along).sqrt();
+        let distance = distance_squared.sqrt();
         if let Some(hint) = self.wall_between(sender, along, distance) {
             return (LinkState::Building, hint);
         }
         let over = |slot: usize| rule::over_box(from, along, &vehicles.boxes[slot]).is_some();
-        let mut best = hint
-            .as_vehicle()
-            .and_then(|index| observed.slot_of(index))
-            .filter(|&slot| slot != target as usize && slot != sender.slot)
-            .filter(|&slot| !vehicles.looks_only[slot] && over(slot));
+        let mut best = sender.vehicle_between(hint, line);
         let mut height = best.map_or(0.0, |slot| vehicles.boxes[slot].height);
         if height < vehicles.highest {
-            let test = |slot: u32| slot != target && over(slot as usize);
+            let test = |slot: u32| slot as usize != target && over(slot as usize);
             if let Some(slot) = self.tallest.find(along, distance, test) {
                 best = Some(slot as usize);
                 height = vehicles.highest;
             }
         }
-        if height < self.others_top {
-            let top = self.others_top;
+        let top = vehicles.second_highest;
+        if height < top {
             let test = |slot: u32| {
-                let b = &vehicles.boxes[slot as usize];
-                if b.height > height && slot != target && over(slot as usize) {
+                let slot = slot as usize;
+                let b = &vehicles.boxes[slot];
+                if b.height > height && slot != target && over(slot) {
                     height = b.height;
-                    best = Some(slot as usize);
+                    best = Some(slot);
                 }
                 height >= top
             };
+            self.others
+                .place(from, &vehicles.centres, &vehicles.outlines);
             self.others.find(along, distance, test);
         }
         match best {

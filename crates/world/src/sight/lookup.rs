@@ -28,7 +28,14 @@ impl CellKey {
 /// The grid column or row of a coordinate. Far outside, coordinates share the outermost cells.
 #[inline]
 pub(crate) fn cell(x: f64, size: f64) -> i32 {
-    (x / size).floor() as i32
+    // As `floor` would have it, without a call where the processor has no such instruction.
+    let share = x / size;
+    let towards_zero = share as i32;
+    if share < f64::from(towards_zero) {
+        towards_zero.saturating_sub(1)
+    } else {
+        towards_zero
+    }
 }
 
 /// A square of cells around a point.
@@ -90,6 +97,31 @@ impl Window {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cells_are_rounded_down() {
+        for x in [
+            0.0,
+            -0.0,
+            31.9,
+            32.0,
+            -1e-300,
+            -32.0,
+            -32.1,
+            1e9,
+            -1e9,
+            6.9e10,
+            -6.9e10,
+            1e300,
+            -1e300,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            f64::NAN,
+        ] {
+            assert_eq!(cell(x, 32.0), (x / 32.0_f64).floor() as i32, "{x}");
+        }
+        assert_eq!(cell(f64::from(i32::MIN) - 0.5, 1.0), i32::MIN);
+    }
 
     #[test]
     fn runs_cover_the_window_and_nothing_else() {

@@ -168,6 +168,12 @@ impl SightOptions {
         };
         distance_squared <= range * range
     }
+
+    /// Two antennas so far apart are linked only if nothing stands in between.
+    fn links_only_clear(&self, distance_squared: f64) -> bool {
+        let (vehicle, building) = (self.vehicle_link_range, self.building_link_range);
+        distance_squared > vehicle * vehicle && distance_squared > building * building
+    }
 }
 
 /// What stands between two antennas at the centres of two roofs, seen from above (TR 37.885 clause 6.2).

@@ -1,4 +1,4 @@
-//! The vehicles around one point, nearest first, and which of them a line from there may touch.
+//! The vehicles around one point, and which of them a line from there may touch.
 //!
 //! Vehicles are compared with the line several at a time, in single precision and with a margin for its rounding: what is left
 //! out does not touch the line, and few of those that are not do not.
@@ -6,6 +6,7 @@
 use super::bearing::{lesser, whole_part};
 use super::rule::UprightBox;
 use crate::geometry::Point;
+use wide::f32x4;
 
 /// Distances are allowed to be off by this share of the longest: several times what single precision makes of them.
 const ROUNDING: f64 = 1e-6;
@@ -14,8 +15,6 @@ const FARTHEST: f64 = 1e12;
 /// Steps of distance.
 const LEVELS: usize = 32;
 /// Vehicles that are compared with a line at a time.
-const CHUNK: usize = 64;
-/// Lists are filled up to multiples of this with nobody.
 const LANES: usize = 4;
 
 /// What a line needs to know of a box, apart from where it stands.
@@ -39,72 +38,165 @@ impl Outline {
     }
 }
 
+/// A line from the point, as a direction and half its length.
+#[derive(Debug, Clone, Copy)]
+struct Ray {
+    x: f32x4,
+    y: f32x4,
+    half: f32x4,
+    slack: f32x4,
+}
+
+/// Some vehicles side by side.
+#[derive(Debug, Clone, Copy)]
+struct Four {
+    x: [f32; LANES],
+    y: [f32; LANES],
+    length_x: [f32; LANES],
+    length_y: [f32; LANES],
+    width_x: [f32; LANES],
+    width_y: [f32; LANES],
+    reach: [f32; LANES],
+}
+
+impl Four {
+    /// Nobody: no line touches it.
+    const NOBODY: Self = Self {
+        x: [0.0; LANES],
+        y: [0.0; LANES],
+        length_x: [0.0; LANES],
+        length_y: [0.0; LANES],
+        width_x: [0.0; LANES],
+        width_y: [0.0; LANES],
+        reach: [f32::NEG_INFINITY; LANES],
+    };
+
+    #[inline]
+    fn put(&mut self, lane: usize, [x, y]: [f32; 2], outline: &Outline) {
+        self.x[lane] = x;
+        self.y[lane] = y;
+        [self.length_x[lane], self.length_y[lane]] = outline.length;
+        [self.width_x[lane], self.width_y[lane]] = outline.width;
+        self.reach[lane] = outline.reach;
+    }
+
+    /// A bit for each vehicle that the line may touch.
+    #[inline]
+    fn touched(&self, ray: &Ray) -> u32 {
+        let &Ray { x, y, half, slack } = ray;
+        let (px, py) = (f32x4::new(self.x), f32x4::new(self.y));
+        let (lx, ly) = (f32x4::new(self.length_x), f32x4::new(self.length_y));
+        let (wx, wy) = (f32x4::new(self.width_x), f32x4::new(self.width_y));
+        let beside = (px * y - py * x).abs();
+        let from_middle = (px * x + py * y - half).abs();
+        let across = (lx * y - ly * x).abs() + (wx * x + wy * y).abs();
+        let aside = across - beside + slack;
+        let ahead = f32x4::new(self.reach) + half - from_middle + slack;
+        // Negative on either count: not touched.
+        !(aside | ahead).to_bitmask() & 0b1111
+    }
+}
+
+/// Vehicles in an order of the caller's, four by four.
+#[derive(Debug, Clone, Default)]
+struct Fours {
+    slots: Vec<u32>,
+    /// Memory is kept: there may be more than are in use.
+    fours: Vec<Four>,
+}
+
+impl Fours {
+    /// Makes room for so many, all of them to be put.
+    fn resize(&mut self, count: usize) {
+        self.slots.resize(count, 0);
+        let fours = count.div_ceil(LANES);
+        if self.fours.len() < fours {
+            self.fours.resize(fours, Four::NOBODY);
+        }
+        if !count.is_multiple_of(LANES) {
+            self.fours[fours - 1].reach = Four::NOBODY.reach;
+        }
+    }
+
+    #[inline]
+    fn put(&mut self, at: usize, slot: u32, away: [f32; 2], outline: &Outline) {
+        self.slots[at] = slot;
+        self.fours[at / LANES].put(at % LANES, away, outline);
+    }
+
+    /// The first for which `test` holds, of the first `count` (and up to three more) that the line may touch.
+    #[inline]
+    fn find(&self, ray: &Ray, count: usize, mut test: impl FnMut(u32) -> bool) -> Option<u32> {
+        for (four, begin) in self.fours[..count.div_ceil(LANES)]
+            .iter()
+            .zip((0..).step_by(LANES))
+        {
+            let mut touched = four.touched(ray);
+            while touched != 0 {
+                let slot = self.slots[begin + touched.trailing_zeros() as usize];
+                if test(slot) {
+                    return Some(slot);
+                }
+                touched &= touched - 1;
+            }
+        }
+        None
+    }
+}
+
+/// How far lines and vehicles reach, for what single precision leaves open.
+#[derive(Debug, Clone, Copy, Default)]
+struct Span {
+    /// The longest reach of any vehicle.
+    longest: f64,
+    slack: f32,
+    coarse: bool,
+}
+
+impl Span {
+    fn new(range: f64, longest: f64) -> Self {
+        let farthest = range + longest;
+        Self {
+            longest,
+            slack: (farthest * ROUNDING) as f32,
+            coarse: farthest < FARTHEST,
+        }
+    }
+
+    /// The line in single precision; none if that does not do.
+    #[inline]
+    fn ray(&self, along: Point, distance: f64) -> Option<Ray> {
+        if !(self.coarse && distance > 0.0) {
+            return None;
+        }
+        let direction = along * (1.0 / distance);
+        Some(Ray {
+            x: f32x4::splat(direction.x as f32),
+            y: f32x4::splat(direction.y as f32),
+            half: f32x4::splat((distance * 0.5) as f32),
+            slack: f32x4::splat(self.slack),
+        })
+    }
+}
+
 /// A vehicle that has no rank yet.
 #[derive(Debug, Clone, Copy)]
 struct Staged {
     slot: u32,
     level: u32,
-    x: f32,
-    y: f32,
+    away: [f32; 2],
 }
 
-/// The vehicles around one point.
+/// The vehicles around one point, nearest first: for many lines.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Nearby {
     staged: Vec<Staged>,
     /// How many vehicles there are of each step of distance, then how many up to there.
     up_to: [u32; LEVELS],
     levels_per_metre: f64,
-    /// The longest reach of any vehicle.
-    longest: f64,
-    slack: f32,
-    coarse: bool,
+    span: Span,
     /// By rank: nearest first, by steps.
-    slots: Vec<u32>,
-    chunks: Vec<Chunk>,
-}
-
-/// Some vehicles in the order of their ranks.
-#[derive(Debug, Clone, Copy)]
-struct Chunk {
-    x: [f32; CHUNK],
-    y: [f32; CHUNK],
-    length_x: [f32; CHUNK],
-    length_y: [f32; CHUNK],
-    width_x: [f32; CHUNK],
-    width_y: [f32; CHUNK],
-    reach: [f32; CHUNK],
-}
-
-impl Chunk {
-    const EMPTY: Self = Self {
-        x: [0.0; CHUNK],
-        y: [0.0; CHUNK],
-        length_x: [0.0; CHUNK],
-        length_y: [0.0; CHUNK],
-        width_x: [0.0; CHUNK],
-        width_y: [0.0; CHUNK],
-        reach: [0.0; CHUNK],
-    };
-
-    /// For each of the first vehicles: negative if the line does not touch it.
-    #[inline(never)]
-    fn compare(&self, ray: &Ray, slack: f32, margins: &mut [f32]) {
-        let &Ray { x, y, half } = ray;
-        let count = margins.len();
-        let (px, py) = (&self.x[..count], &self.y[..count]);
-        let (lx, ly) = (&self.length_x[..count], &self.length_y[..count]);
-        let (wx, wy) = (&self.width_x[..count], &self.width_y[..count]);
-        let reach = &self.reach[..count];
-        for i in 0..count {
-            let beside = (px[i] * y - py[i] * x).abs();
-            let from_middle = (px[i] * x + py[i] * y - half).abs();
-            let across = (lx[i] * y - ly[i] * x).abs() + (wx[i] * x + wy[i] * y).abs();
-            let aside = across - beside;
-            let ahead = reach[i] + half - from_middle;
-            margins[i] = (if aside < ahead { aside } else { ahead }) + slack;
-        }
-    }
+    ranked: Fours,
 }
 
 impl Nearby {
@@ -112,11 +204,8 @@ impl Nearby {
     pub(crate) fn clear(&mut self, range: f64, longest: f64) {
         self.staged.clear();
         self.up_to = [0; LEVELS];
-        let farthest = range + longest;
-        self.levels_per_metre = LEVELS as f64 / farthest;
-        self.longest = longest;
-        self.slack = (farthest * ROUNDING) as f32;
-        self.coarse = farthest < FARTHEST;
+        self.levels_per_metre = LEVELS as f64 / (range + longest);
+        self.span = Span::new(range, longest);
     }
 
     /// The step of a distance. Rounding is the same for all, so a longer distance never has a lower step.
@@ -134,8 +223,7 @@ impl Nearby {
         self.staged.push(Staged {
             slot: slot as u32,
             level: level as u32,
-            x: away.x as f32,
-            y: away.y as f32,
+            away: [away.x as f32, away.y as f32],
         });
     }
 
@@ -148,35 +236,19 @@ impl Nearby {
             sum += *up_to;
             *up_to = sum;
         }
-        let count = self.staged.len();
-        self.slots.resize(count, 0);
-        // Memory is kept, and what it holds beyond the last vehicle is nobody.
-        let chunks = count.div_ceil(CHUNK);
-        if self.chunks.len() < chunks {
-            self.chunks.resize(chunks, Chunk::EMPTY);
-        }
-        if let Some(last) = self.chunks.get_mut(count / CHUNK) {
-            let after = count % CHUNK;
-            last.reach[after..after.next_multiple_of(LANES)].fill(f32::NEG_INFINITY);
-        }
+        self.ranked.resize(self.staged.len());
         for staged in &self.staged {
             let next = &mut next[staged.level as usize & (LEVELS - 1)];
             let rank = *next as usize;
             *next += 1;
             let outline = &outlines[staged.slot as usize];
-            self.slots[rank] = staged.slot;
-            let (chunk, at) = (&mut self.chunks[rank / CHUNK], rank % CHUNK);
-            chunk.x[at] = staged.x;
-            chunk.y[at] = staged.y;
-            [chunk.length_x[at], chunk.length_y[at]] = outline.length;
-            [chunk.width_x[at], chunk.width_y[at]] = outline.width;
-            chunk.reach[at] = outline.reach;
+            self.ranked.put(rank, staged.slot, staged.away, outline);
         }
     }
 
     /// The vehicles by rank.
     pub(crate) fn slots(&self) -> &[u32] {
-        &self.slots
+        &self.ranked.slots
     }
 
     /// The first vehicle for which `test` holds, of those that the line `along`, which is `distance` long, may touch.
@@ -187,43 +259,65 @@ impl Nearby {
         distance: f64,
         mut test: impl FnMut(u32) -> bool,
     ) -> Option<u32> {
-        if !(self.coarse && distance > 0.0) {
-            return self.slots.iter().copied().find(|&slot| test(slot));
-        }
-        let direction = along * (1.0 / distance);
-        let ray = Ray {
-            x: direction.x as f32,
-            y: direction.y as f32,
-            half: (distance * 0.5) as f32,
+        let Some(ray) = self.span.ray(along, distance) else {
+            return self.slots().iter().copied().find(|&slot| test(slot));
         };
-        let end = self.up_to[self.level(distance + self.longest)] as usize;
-        let mut margins = [0.0; CHUNK];
-        for (begin, chunk) in (0..end).step_by(CHUNK).zip(&self.chunks) {
-            let count = (end - begin).min(CHUNK).next_multiple_of(LANES);
-            chunk.compare(&ray, self.slack, &mut margins[..count]);
-            let chunks = margins[..count].as_chunks::<LANES>().0.iter();
-            for (at, lanes) in (begin..).step_by(LANES).zip(chunks) {
-                let outside = lanes.map(|margin| margin.to_bits() >> 31);
-                if outside[0] & outside[1] & outside[2] & outside[3] != 0 {
-                    continue;
-                }
-                for (lane, outside) in outside.into_iter().enumerate() {
-                    if outside == 0 && test(self.slots[at + lane]) {
-                        return Some(self.slots[at + lane]);
-                    }
-                }
-            }
-        }
-        None
+        let end = self.up_to[self.level(distance + self.span.longest)] as usize;
+        self.ranked.find(&ray, end, test)
     }
 }
 
-/// A line from the point, as a direction and half its length.
-#[derive(Debug, Clone, Copy)]
-struct Ray {
-    x: f32,
-    y: f32,
-    half: f32,
+/// The vehicles around one point, in no order: for a few lines.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Crowd {
+    slots: Vec<u32>,
+    span: Span,
+    /// As far as vehicles are in their places.
+    placed: Fours,
+}
+
+impl Crowd {
+    /// As [`Nearby::clear`].
+    pub(crate) fn clear(&mut self, range: f64, longest: f64) {
+        self.slots.clear();
+        self.placed.slots.clear();
+        self.span = Span::new(range, longest);
+    }
+
+    /// Takes in a vehicle.
+    #[inline]
+    pub(crate) fn push(&mut self, slot: usize) {
+        self.slots.push(slot as u32);
+    }
+
+    /// Says where the vehicles stand and what they look like, both by slot, as seen `from` the point; does nothing if that was said.
+    #[inline]
+    pub(crate) fn place(&mut self, from: Point, centres: &[Point], outlines: &[Outline]) {
+        if self.placed.slots.len() == self.slots.len() {
+            return;
+        }
+        self.placed.resize(self.slots.len());
+        for (at, &slot) in self.slots.iter().enumerate() {
+            let away = centres[slot as usize] - from;
+            let outline = &outlines[slot as usize];
+            self.placed
+                .put(at, slot, [away.x as f32, away.y as f32], outline);
+        }
+    }
+
+    /// As [`Nearby::find`], once vehicles have their places.
+    #[inline]
+    pub(crate) fn find(
+        &self,
+        along: Point,
+        distance: f64,
+        mut test: impl FnMut(u32) -> bool,
+    ) -> Option<u32> {
+        match self.span.ray(along, distance) {
+            None => self.slots.iter().copied().find(|&slot| test(slot)),
+            Some(ray) => self.placed.find(&ray, self.slots.len(), test),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -240,12 +334,12 @@ mod tests {
         let mut nearby = Nearby::default();
         nearby.clear(range, 7.0);
         for i in 0..203 {
-            let b = UprightBox {
-                centre: from + Point::new(unit(4 * i) - 0.5, unit(4 * i + 1) - 0.5) * 200.0,
-                axis: Point::from_heading(unit(4 * i + 2) * 7.0),
-                half: [Point::new(2.5, 1.0), Point::new(6.5, 1.3)][i as usize % 2],
-                height: 1.0,
-            };
+            let b = UprightBox::new(
+                from + Point::new(unit(4 * i) - 0.5, unit(4 * i + 1) - 0.5) * 200.0,
+                Point::from_heading(unit(4 * i + 2) * 7.0),
+                [Point::new(2.5, 1.0), Point::new(6.5, 1.3)][i as usize % 2],
+                1.0,
+            );
             let away = b.centre - from;
             nearby.push(i as usize, away, away.length());
             outlines.push(Outline::new(&b, b.half.length()));
@@ -253,6 +347,11 @@ mod tests {
         }
         nearby.rank(&outlines);
         assert_eq!(nearby.slots().len(), 203);
+        let centres: Vec<Point> = boxes.iter().map(|b| b.centre).collect();
+        let mut crowd = Crowd::default();
+        crowd.clear(range, 7.0);
+        (0..203).for_each(|slot| crowd.push(slot));
+        crowd.place(from, &centres, &outlines);
         let (mut touched, mut tested) = (0, 0);
         for k in 0..2_000 {
             // Some lines end at centres, some exactly at a corner, some nowhere.
@@ -269,10 +368,18 @@ mod tests {
                 false
             });
             assert_eq!(none, None);
+            let mut in_crowd = Vec::new();
+            let none = crowd.find(along, along.length(), |slot| {
+                in_crowd.push(slot);
+                false
+            });
+            assert_eq!(none, None);
             let all: Vec<u32> = (0..203)
                 .filter(|&i| over_box(from, along, &boxes[i as usize]).is_some())
                 .collect();
             assert!(all.iter().all(|slot| found.contains(slot)), "{k}");
+            found.sort_unstable();
+            assert_eq!(found, in_crowd);
             touched += all.len();
             tested += found.len();
         }

@@ -30,8 +30,9 @@ impl SightLine {
     }
 }
 
-/// An upright box standing on the ground.
+/// An upright box standing on the ground. It fills a line of the processor's cache.
 #[derive(Debug, Clone, Copy, Default)]
+#[repr(align(64))]
 pub(crate) struct UprightBox {
     /// Centre in the plane.
     pub centre: Point,
@@ -41,6 +42,61 @@ pub(crate) struct UprightBox {
     pub half: Point,
     /// From the ground to the roof.
     pub height: f64,
+    /// The square of the radius of a circle around the centre that lies well inside the footprint; 0 if there is none.
+    pub inner: f64,
+}
+
+/// Well inside, in metres: far more than rounding makes of lines that are not longer than [`LONGEST_SURE`].
+const INSIDE: f64 = 1e-6;
+/// The square of the length up to which lines are judged by a point of theirs.
+const LONGEST_SURE: f64 = 1e10;
+/// Heights up to which they are, in metres.
+pub(crate) const HIGHEST_SURE: f64 = 1e6;
+
+impl UprightBox {
+    /// A box that hides things.
+    pub(crate) fn new(centre: Point, axis: Point, half: Point, height: f64) -> Self {
+        let inner = greater(lesser(half.x, half.y) - INSIDE, 0.0);
+        Self {
+            centre,
+            axis,
+            half,
+            height,
+            inner: inner * inner,
+        }
+    }
+}
+
+/// The line certainly lies over the box's footprint, by [`over_box`]: where it comes nearest to the centre it is well inside. Its length
+/// squared is given. One that is not certain may do so too.
+#[inline]
+pub(crate) fn surely_over_box(
+    from: Point,
+    along: Point,
+    length_squared: f64,
+    b: &UprightBox,
+) -> bool {
+    let to = b.centre - from;
+    let (aside, ahead) = (along.cross(to), along.dot(to));
+    aside * aside < b.inner * length_squared
+        && ahead >= 0.0
+        && ahead <= length_squared
+        && length_squared < LONGEST_SURE
+}
+
+/// The box certainly blocks the line, by [`box_blocks`]; as [`surely_over_box`]. The line's heights must lie below [`HIGHEST_SURE`].
+#[inline]
+pub(crate) fn surely_blocks(line: &SightLine, length_squared: f64, b: &UprightBox) -> bool {
+    let to = b.centre - line.from;
+    let (aside, ahead) = (line.along.cross(to), line.along.dot(to));
+    let rise = line.to_height - line.from_height;
+    // Where it comes nearest, it is below the roof by more than rounding makes of heights.
+    let at_height = line.from_height * length_squared + rise * ahead;
+    aside * aside < b.inner * length_squared
+        && ahead >= 0.0
+        && ahead <= length_squared
+        && at_height <= (b.height - INSIDE) * length_squared
+        && length_squared < LONGEST_SURE
 }
 
 /// The stretch of the line (shares of its length) on which a coordinate that starts at `p` and grows by `d` lies within
@@ -210,12 +266,12 @@ mod tests {
 
     #[test]
     fn a_box_blocks_what_passes_below_its_roof() {
-        let b = UprightBox {
-            centre: Point::new(10.0, 0.0),
-            axis: Point::new(0.0, 1.0),
-            half: Point::new(1.0, 2.5),
-            height: 1.6,
-        };
+        let b = UprightBox::new(
+            Point::new(10.0, 0.0),
+            Point::new(0.0, 1.0),
+            Point::new(1.0, 2.5),
+            1.6,
+        );
         // It reaches from x = 7.5 to 12.5; at 12.5 of 50 m the line is at 1.7 - 0.25 * 0.9 = 1.475.
         assert!(box_blocks(&line(0.0, 0.0, 1.7, 50.0, 0.0, 0.8), &b));
         // At 12.5 of 200 m it is at 1.64.
@@ -227,6 +283,50 @@ mod tests {
         assert!(!box_blocks(&line(0.0, 1.1, 1.0, 50.0, 1.1, 0.8), &b));
         assert!(!box_blocks(&line(0.0, 0.0, 1.0, 7.0, 0.0, 0.8), &b));
         assert!(box_blocks(&line(0.0, 1.0, 1.0, 50.0, 1.0, 0.8), &b));
+    }
+
+    /// Whatever is certain holds, and most of what holds is certain.
+    #[test]
+    fn what_is_certain_holds() {
+        let unit = |i: u32| f64::from(i.wrapping_mul(2_654_435_761) >> 8) / f64::from(1 << 24);
+        let (mut over, mut sure, mut blocked, mut sure_blocked) = (0, 0, 0, 0);
+        for i in 0..40_000 {
+            let at = |k: u32| unit(16 * i + k);
+            let scale = [40.0, 300.0, 40_000.0][i as usize % 3];
+            let size = [1.0, 1.0, 1e-6, 30.0][i as usize % 4];
+            let from = Point::new(at(0) - 0.5, at(1) - 0.5) * scale + Point::new(3e3, -7e3);
+            let mut to = Point::new(at(2) - 0.5, at(3) - 0.5) * scale + Point::new(3e3, -7e3);
+            let mut centre = from + (to - from) * (at(4) * 1.1 - 0.05);
+            centre = centre + Point::new(at(5) - 0.5, at(6) - 0.5) * 6.0;
+            // Some lines begin or end at the centre, or go nowhere.
+            match i % 50 {
+                0 => to = centre,
+                1 => centre = from,
+                2 => to = from,
+                _ => {}
+            }
+            let half = Point::new(2.5, 1.0) * size;
+            let b = UprightBox::new(centre, Point::from_heading(at(7) * 7.0), half, 1.6);
+            let line = SightLine {
+                from,
+                along: to - from,
+                from_height: at(8) * 3.0,
+                to_height: at(9) * 3.0,
+            };
+            let length_squared = line.along.dot(line.along);
+            let is_over = over_box(from, line.along, &b).is_some();
+            let is_sure = surely_over_box(from, line.along, length_squared, &b);
+            assert!(is_over || !is_sure, "{i}");
+            let blocks = box_blocks(&line, &b);
+            let surely = surely_blocks(&line, length_squared, &b);
+            assert!(blocks || !surely, "{i}");
+            over += u32::from(is_over);
+            sure += u32::from(is_sure);
+            blocked += u32::from(blocks);
+            sure_blocked += u32::from(surely);
+        }
+        assert!(over > 8_000 && sure > over / 3, "{over} {sure}");
+        assert!(blocked > 3_000 && sure_blocked > blocked / 3);
     }
 
     #[test]

@@ -15,8 +15,16 @@ const MOST_CELLS: i64 = 1 << 20;
 /// Vehicles whose footprint reaches further than this from its centre are looked at always, in metres.
 pub(crate) const LONGEST_REACH: f64 = 30.0;
 
-/// Classes of height.
-pub(crate) const HEIGHT_CLASSES: usize = 8;
+/// What a vehicle is to lines between others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Nothing that can stand in between is higher.
+    Highest,
+    /// Others are higher.
+    Lower,
+    /// It looks and has links, hides nothing and is not seen.
+    LooksOnly,
+}
 
 /// Where a vehicle stands in the sorted arrays, or nowhere.
 pub(crate) const NOWHERE: u32 = u32::MAX;
@@ -28,6 +36,8 @@ pub(crate) struct Vehicles {
     keys: Vec<CellKey>,
     /// The boxes by slot.
     pub boxes: Vec<UprightBox>,
+    /// Their centres once more, close together.
+    pub centres: Vec<Point>,
     /// From the centre of the footprint to a corner, by slot.
     pub reach: Vec<f64>,
     /// What lines need to know of the boxes, by slot.
@@ -44,8 +54,10 @@ pub(crate) struct Vehicles {
     pub looks_only: Vec<bool>,
     /// The highest roof.
     pub highest: f64,
-    /// By slot: 0 for the highest roofs, 1 for the next lower, and so on; the last class holds all that are lower still.
-    pub height_class: Vec<u8>,
+    /// The highest roof that is lower than [`Self::highest`]; 0 if there is none.
+    pub second_highest: f64,
+    /// By slot.
+    pub roles: Vec<Role>,
     /// All cells of the area in which vehicles stand, empty ones too; none if it is too large.
     all_cells: Option<AllCells>,
 }
@@ -59,30 +71,41 @@ struct AllCells {
     columns: i32,
     /// One more number ends the last cell.
     begin: Vec<u32>,
+    /// By row: a bit for each column, set if somebody stands there, in so many words.
+    occupied: Vec<u64>,
+    words: usize,
 }
 
 impl AllCells {
-    /// Calls `visit` with the slots of some cells of a row: a bit for each column from `west` on.
+    /// Calls `visit` with the slots of some cells of a row, where there are any: a bit for each column from `west` on.
     #[inline]
-    fn runs(&self, row: i32, west: i32, mut bits: u64, visit: &mut impl FnMut(Range<usize>)) {
+    fn runs(&self, row: i32, west: i32, bits: u64, visit: &mut impl FnMut(Range<usize>)) {
         let row = row - self.south;
         if row < 0 || row >= self.rows {
             return;
         }
-        let base = (row * self.columns) as usize;
+        let west = west - self.west;
+        let mut bits = bits & self.occupied_from(row as usize, west);
+        let base = row * self.columns + west;
         while bits != 0 {
             let first = bits.trailing_zeros();
             let count = (bits >> first).trailing_ones();
             // Adding at the lowest bit of the run clears it; a run up to the last bit leaves nothing.
             bits &= bits.wrapping_add(1 << first);
-            let from = west - self.west + first as i32;
-            let begin = from.clamp(0, self.columns) as usize;
-            let end = (from + count as i32).clamp(0, self.columns) as usize;
-            let slots = self.begin[base + begin] as usize..self.begin[base + end] as usize;
-            if !slots.is_empty() {
-                visit(slots);
-            }
+            let begin = (base + first as i32) as usize;
+            let slots = self.begin[begin] as usize..self.begin[begin + count as usize] as usize;
+            visit(slots);
         }
+    }
+
+    /// A bit for each of 64 columns of a row, set if somebody stands there.
+    #[inline]
+    fn occupied_from(&self, row: usize, column: i32) -> u64 {
+        let words = &self.occupied[row * self.words..][..self.words];
+        let (word, shift) = (column >> 6, column & 63);
+        let at = |word: i32| words.get(word as usize).copied().unwrap_or(0);
+        // Shifted in two steps, so that none is as wide as the word.
+        at(word) >> shift | at(word.wrapping_add(1)) << (63 - shift) << 1
     }
 
     fn new(keys: &[CellKey]) -> Option<Self> {
@@ -99,9 +122,13 @@ impl AllCells {
             return None;
         }
         let mut begin = vec![0_u32; (columns * rows) as usize + 1];
+        let words = (columns as usize).div_ceil(64);
+        let mut occupied = vec![0; words * rows as usize];
         for key in keys {
             let (x, y) = key.cell();
-            begin[((i64::from(y - first.1)) * columns + i64::from(x - west)) as usize + 1] += 1;
+            let (row, column) = ((y - first.1) as usize, (x - west) as usize);
+            begin[row * columns as usize + column + 1] += 1;
+            occupied[row * words + column / 64] |= 1_u64 << (column % 64);
         }
         let mut sum = 0;
         for begin in &mut begin {
@@ -114,6 +141,8 @@ impl AllCells {
             rows: rows as i32,
             columns: columns as i32,
             begin,
+            occupied,
+            words,
         })
     }
 }
@@ -133,7 +162,8 @@ impl Vehicles {
         let mut order: Vec<(bool, CellKey, u32)> = Vec::with_capacity(frame.len());
         for (i, v) in frame.iter().enumerate() {
             if makes_sense(v) {
-                let long = v.body.length.hypot(v.body.width) * 0.5 > LONGEST_REACH;
+                let (length, width) = (v.body.length * 0.5, v.body.width * 0.5);
+                let long = length * length + width * width > LONGEST_REACH * LONGEST_REACH;
                 let place = CellKey::new(cell(v.position.x, CELL), cell(v.position.y, CELL));
                 order.push((long, place, i as u32));
             }
@@ -146,6 +176,7 @@ impl Vehicles {
         };
         result.keys.reserve_exact(order.len());
         result.boxes.reserve_exact(order.len());
+        result.centres.reserve_exact(order.len());
         result.reach.reserve_exact(order.len());
         result.index.reserve_exact(order.len());
         result.outlines.reserve_exact(order.len());
@@ -159,14 +190,14 @@ impl Vehicles {
             result.keys.push(place);
             result.index.push(i);
             result.reach.push(reach);
-            let upright = UprightBox {
-                centre: v.position,
-                axis: Point::from_heading(v.heading),
-                half,
-                height: v.body.height,
-            };
+            let axis = Point::from_heading(v.heading);
+            let mut upright = UprightBox::new(v.position, axis, half, v.body.height);
+            if looks_only {
+                upright.inner = 0.0;
+            }
             result.outlines.push(Outline::new(&upright, reach));
             result.boxes.push(upright);
+            result.centres.push(v.position);
             if !long {
                 result.longest = result.longest.max(reach);
             }
@@ -175,19 +206,27 @@ impl Vehicles {
                 result.highest = result.highest.max(v.body.height);
             }
         }
-        let mut heights: Vec<f64> = Vec::new();
-        for b in &result.boxes {
-            // Few heights are the usual case; of many, the greatest are kept.
-            let place = heights.partition_point(|&height| height > b.height);
-            if heights.get(place) != Some(&b.height) && place + 1 < HEIGHT_CLASSES {
-                heights.insert(place, b.height);
-                heights.truncate(HEIGHT_CLASSES - 1);
-            }
-        }
-        let class = |b: &UprightBox| heights.partition_point(|&height| height > b.height) as u8;
-        result.height_class = result.boxes.iter().map(class).collect();
+        result.assign_roles();
         result.all_cells = AllCells::new(&result.keys[..result.long_from]);
         result
+    }
+
+    fn assign_roles(&mut self) {
+        let highest = self.highest;
+        let bodies = self.boxes.iter().zip(&self.looks_only);
+        let roles = bodies.map(|(body, &looks_only)| {
+            if looks_only {
+                Role::LooksOnly
+            } else if body.height < highest {
+                Role::Lower
+            } else {
+                Role::Highest
+            }
+        });
+        self.roles = roles.collect();
+        let lower = self.boxes.iter().zip(&self.roles);
+        let lower = lower.filter(|&(_, &role)| role == Role::Lower);
+        self.second_highest = lower.fold(0.0, |top, (body, _)| f64::max(top, body.height));
     }
 
     /// One slot comes before another in the order of positions: from west to east, then from south to north.
@@ -227,7 +266,11 @@ impl Vehicles {
             return false;
         }
         for (row, &bits) in (open.south..).zip(&open.rows) {
-            cells.runs(row, open.west, bits, &mut |run| runs.push(run));
+            cells.runs(row, open.west, bits, &mut |run| match runs.last_mut() {
+                // Between them lie only cells where nobody stands.
+                Some(last) if last.end == run.start => last.end = run.end,
+                _ => runs.push(run),
+            });
         }
         runs.push(self.long_from..self.boxes.len());
         true

@@ -50,6 +50,8 @@ pub struct View<'s> {
     prepared_top: f64,
     from: Point,
     from_height: f64,
+    /// Neither it nor what it looks at is so high that lines cannot be judged by a point of theirs.
+    low: bool,
     /// What buildings hide from here, if the map has prospects; else the horizon says so.
     prospect: Option<&'s Prospect>,
 }
@@ -84,6 +86,13 @@ impl<'s> View<'s> {
             prepared_top: 0.0,
             from,
             from_height,
+            low: [
+                from_height,
+                observed.vehicles.highest,
+                observed.sight.options.cell_height,
+            ]
+            .iter()
+            .all(|height| height.abs() < rule::HIGHEST_SURE),
             prospect: None,
         }
     }
@@ -126,15 +135,20 @@ impl<'s> View<'s> {
             vehicles.runs_near(self.from, range, runs);
         }
         nearby.clear(range, vehicles.longest_reach());
-        for other in runs.iter().flat_map(Range::clone) {
-            let away = vehicles.boxes[other].centre - self.from;
-            let reach = range + vehicles.reach[other];
-            let distance_squared = away.dot(away);
-            if distance_squared * SHRINK <= reach * reach
-                && other != slot
-                && !vehicles.looks_only[other]
-            {
-                nearby.push(other, away, distance_squared.sqrt());
+        let limit = range * range;
+        for run in runs.iter() {
+            for (other, &centre) in run.clone().zip(&vehicles.centres[run.clone()]) {
+                let away = centre - self.from;
+                let distance_squared = away.dot(away);
+                if distance_squared > limit {
+                    let reach = range + vehicles.reach[other];
+                    if distance_squared * SHRINK > reach * reach {
+                        continue;
+                    }
+                }
+                if other != slot && !vehicles.looks_only[other] {
+                    nearby.push(other, away, distance_squared.sqrt());
+                }
             }
         }
         nearby.rank(&vehicles.outlines);
@@ -201,10 +215,12 @@ impl<'s> View<'s> {
         if let Some(vehicle) = hint.as_vehicle() {
             let slot = self.observed.slot_of(vehicle);
             return slot.is_some_and(|slot| {
+                let body = &vehicles.boxes[slot];
+                let length_squared = line.along.dot(line.along);
                 slot != target
                     && self.slot != Some(slot)
-                    && !vehicles.looks_only[slot]
-                    && rule::box_blocks(line, &vehicles.boxes[slot])
+                    && ((self.low && rule::surely_blocks(line, length_squared, body))
+                        || (!vehicles.looks_only[slot] && rule::box_blocks(line, body)))
             });
         }
         hint.as_wall().is_some_and(|wall| {
