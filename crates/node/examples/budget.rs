@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use covey_its::frame::{Message as Framed, PORT_CAM, PORT_CPM, Source, decode_frame, encode_frame};
+use covey_its::frame::{PORT_CAM, PORT_CPM, Source, encode_frame};
 use covey_its::{CpmOptions, ItsTime, Numbering, Wire};
 use covey_node::station::{Settings, Station};
 use covey_protocol::messages::{Beacon, Confidence, Report, Size};
@@ -99,28 +99,25 @@ fn report(wire: &Wire<'_>, member: u64, now: Instant, numbers: &mut Numbering) -
     framed.collect()
 }
 
-/// Lets the host live through one step; gives whom it asks, where it said so.
-fn live(host: &mut Station, now: Instant, air: &Air) -> Option<BTreeSet<u32>> {
+/// Lets the host live through one step; gives whom it asks from now on, where it said so.
+fn live(host: &mut Station, now: Instant, air: &Air) -> Option<BTreeSet<AgentId>> {
     let own = AgentState {
         position: Position::new(250.0, 250.0),
         speed: 0.0,
         heading: 0.0,
         size: SIZE,
     };
+    let said = host.tally().broadcasts_sent;
     host.locate(now, &own, now);
     for frame in air {
         host.hear(now, frame);
     }
     host.tick(now);
-    let mut asked = None;
-    for frame in host.take_frames() {
-        if let Ok(Framed::Cpm(cpm)) = decode_frame(&frame).map(|decoded| decoded.message)
-            && let Some(fused) = cpm.fused
-        {
-            asked = Some(fused.contributors.into_iter().collect());
-        }
-    }
-    asked
+    host.take_frames();
+    // Of several segments of a broadcast the first alone tells whom it asks, so the host itself is looked at.
+    let office = host.participant().host()?;
+    let asked = || office.contributors().iter().copied().collect();
+    (host.tally().broadcasts_sent > said).then(asked)
 }
 
 /// What members send, those that a host asks reporting.
@@ -128,7 +125,7 @@ fn record(settings: &Settings, members: u64, cycles: u64) -> Vec<Air> {
     let wire = Wire::new(&*settings.reference, ItsTime(0));
     let mut host = Station::new(settings.clone(), None, BEGIN);
     let mut numbers: Vec<Numbering> = (0..members).map(|_| Numbering::new()).collect();
-    let mut asked: BTreeSet<u32> = BTreeSet::new();
+    let mut asked: BTreeSet<AgentId> = BTreeSet::new();
     let mut all = Vec::new();
     let mut now = BEGIN;
     for step in 0..cycles * STEPS_A_CYCLE {
@@ -137,7 +134,7 @@ fn record(settings: &Settings, members: u64, cycles: u64) -> Vec<Air> {
             if step % 2 == member % 2 {
                 air.extend(beacon(&wire, member, now));
             }
-            if step % STEPS_A_CYCLE == member % 3 && asked.contains(&(member as u32)) {
+            if step % STEPS_A_CYCLE == member % 3 && asked.contains(&AgentId(member)) {
                 air.extend(report(&wire, member, now, &mut numbers[member as usize]));
             }
         }
@@ -202,8 +199,9 @@ fn main() {
     for _ in 0..times {
         let (spent, most, host, asked) = replay(&settings, &all);
         println!(
-            "{name}: {members} members, {cycles} cycles, {frames} frames, {} broadcasts, {asked} asked at the end, {} frames refused: {:.2} ms of CPU a cycle, {:.2} at most",
+            "{name}: {members} members, {cycles} cycles, {frames} frames, {} broadcasts, {} reports heard, {asked} asked at the end, {} frames refused: {:.2} ms of CPU a cycle, {:.2} at most",
             host.tally().broadcasts_sent,
+            host.tally().reports_heard,
             host.tally().flooded + host.tally().unreadable,
             1e3 * spent / (cycles.max(1)) as f64,
             1e3 * most,
