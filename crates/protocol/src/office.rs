@@ -7,8 +7,7 @@
 //! - A tile without incumbent goes to the agent nearest its centre, by beacons heard within the soft-state time, the lower id
 //!   on a tie. Who has not listened for that long does not stand.
 //! - Should the nearest not take office (it may be a vehicle that beacons but knows nothing of all this), the next nearest
-//!   does after a soft-state time, one of the nearest four after two of them, of the nearest eight after three: a tile with a willing
-//!   participant always gets a host, and many who stand at the centre and never serve do not keep it from one for long. Where
+//!   does after another soft-state time, and so on: a tile with a willing participant always gets a host. Where
 //!   [`crate::parameters::Guard::silent_share`] is not above 1, a host that says nothing for a soft-state time in which that share of
 //!   its beacons is heard has fallen silent, and is passed over at once.
 //! - A host that leaves its tile leaves office. The next one starts from the digests it has heard, and goes on from price and
@@ -34,9 +33,6 @@ use crate::ids::AgentId;
 use crate::messages::Broadcast;
 use crate::parameters::{BroadcastContent, Handover, Parameters};
 use crate::time::{Duration, Instant};
-
-/// More stations than that are not heard.
-const MOST_DOUBLINGS: i64 = 32;
 
 /// What the newest broadcast for a tile said of its host.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -465,8 +461,8 @@ impl OfficeRule {
             })
     }
 
-    /// Nobody nearer the centre is left who should take office first. Every soft-state time without a host since `since` doubles
-    /// how many may stand: 1, 2, 4, 8. Should several of them take office at once, one stays ([`Self::yields`]).
+    /// Nobody nearer the centre is left who should take office first. Every soft-state time without a host since `since` lets
+    /// one more of the nearest be passed over.
     fn is_next(
         &self,
         slot: Instant,
@@ -476,7 +472,7 @@ impl OfficeRule {
         heard: &impl Neighbourhood,
     ) -> bool {
         let waited = slot.since(since).micros() / self.soft_state.micros().max(1);
-        let mut passed_over = (1i64 << waited.clamp(0, MOST_DOUBLINGS)) - 1;
+        let mut passed_over = waited.max(0);
         let centre = tile.centre(self.tile_m);
         let own = (standing.position.distance(centre), standing.id);
         let comes_first = |id: AgentId, at: Position| {
@@ -656,17 +652,6 @@ mod tests {
         for (waited, takes) in [(999, None), (1_999, None), (2_000, Some(TILE))] {
             let vacancy = Some((TILE, at(10_000 - waited)));
             assert_eq!(elect(&rule, &far, vacancy, &notes).takes, takes, "{waited}");
-        }
-        // Of many at the centre ever more are passed over: the first seven after three seconds, and no time is too long.
-        let crowd: Vec<(u64, f64)> = (10..17).map(|id| (id, 250.0)).collect();
-        let crowd = heard(&crowd);
-        for (waited, takes) in [
-            (2_999, None),
-            (3_000, Some(TILE)),
-            (i64::MAX / 4_000, Some(TILE)),
-        ] {
-            let vacancy = Some((TILE, at(10_000 - waited)));
-            assert_eq!(elect(&rule, &far, vacancy, &crowd).takes, takes, "{waited}");
         }
         // Of two as near the lower id comes first; whoever has just been switched on does not stand.
         let tie = standing(5, 200.0, None);
