@@ -248,7 +248,7 @@ const EXACT: Accuracy = Accuracy {
 fn fits(accuracy: Accuracy, a: &ObjectState, b: &ObjectState) -> bool {
     let (a, b) = (Seen::of_object(a), Seen::of_object(b));
     let [apart, _] = accuracy.variances();
-    a.distance(&b, [0.0; 2], apart, accuracy).is_some()
+    a.distance(&b, [0.0; 2], accuracy.spread(apart)).is_some()
 }
 
 #[test]
@@ -323,7 +323,7 @@ fn one_body_has_one_speed_and_one_length() {
 fn how_far_off_is_told_in_squared_deviations() {
     let cost = |a: &ObjectState, b: &ObjectState| {
         let (a, b) = (Seen::of_object(a), Seen::of_object(b));
-        let cost = a.distance(&b, [0.0; 2], EXACT.variances()[0], EXACT);
+        let cost = a.distance(&b, [0.0; 2], EXACT.spread(EXACT.variances()[0]));
         (cost.unwrap() * 1e9).round() / 1e9
     };
     let standing = something(0.0, 0.0, 0.0, 4.0, 0);
