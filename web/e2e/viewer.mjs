@@ -229,6 +229,16 @@ try {
   await page.waitForTimeout(400);
   await picture(page, "compare");
 
+  // The texts of tiles can be read wherever one looks: none lies under the box with the counts.
+  for (const key of ["0", "+", "ArrowLeft"]) {
+    await page.locator("body").press(key);
+    await page.waitForTimeout(400);
+    const texts = await page.evaluate(() => window.covey.tileTexts());
+    assert.equal(texts.covered, 0, `after ${key} ${texts.covered} of ${texts.all} texts are covered`);
+    if (key === "0") assert.ok(texts.all > 0, "tiles have texts");
+  }
+  await page.fill("#slider", String(middle));
+
   // The moment in the address is the moment on another screen.
   const address = page.url();
   const there = await now(page);

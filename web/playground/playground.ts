@@ -24,13 +24,17 @@ interface Side {
   wanted: boolean;
   arm: ArmAnswer | undefined;
   error: string;
-  /** Milliseconds of the last answer. */
+  /** Milliseconds of the last answer, and how many there were. */
   ms: number;
+  answered: number;
   canvas: HTMLCanvasElement;
   caption: HTMLElement;
   list: HTMLElement;
   drawing: Drawing;
 }
+
+/** Milliseconds from a change to the address that has it. */
+const LINK_MS = 150;
 
 /** Sliders: the element, what a scene without the number has, and how the number is written. */
 const SLIDERS = [
@@ -54,6 +58,8 @@ class Playground {
   private grip: Grip | null = null;
   private tool: Tool = "move";
   private sides: Side[] = [];
+  /** The scene is about to be put into the address. */
+  private linking: number | null = null;
   private dirty = true;
   /** Misses as they were last told, by side: what is gone since is cured. */
   private toldMisses: { arm: string; pairs: Set<string> }[] = [];
@@ -91,6 +97,7 @@ class Playground {
   private take(side: Side, reply: Reply): void {
     side.busy = false;
     side.ms = reply.ms;
+    side.answered++;
     this.times.push(reply.ms);
     if (this.times.length > 600) this.times.shift();
     const answer = JSON.parse(reply.answer) as Answer;
@@ -99,7 +106,7 @@ class Playground {
     fail(this.sides.map((other) => other.error).find((error) => error !== "") ?? "");
     this.dirty = true;
     this.ask();
-    if (!this.settled()) return;
+    if (!this.answeredAll()) return;
     this.shownMs ??= performance.now();
     byId("time").textContent = `${this.seconds} seconds took ${this.sides.map((other) => other.ms.toFixed(0)).join(" and ")} ms, each policy on a thread of its own`;
     if (document.documentElement.dataset["ready"] !== "true") say("");
@@ -129,9 +136,14 @@ class Playground {
     return this.scene.seconds ?? (this.scene.vehicles.length > 20 ? 1.6 : 2);
   }
 
-  /** Nothing is under way or waiting. */
-  settled(): boolean {
+  /** No answer is under way or waiting. */
+  answeredAll(): boolean {
     return this.sides.every((side) => !side.busy && !side.wanted);
+  }
+
+  /** Neither is the address. */
+  settled(): boolean {
+    return this.linking === null && this.answeredAll();
   }
 
   // ---- scenes ----
@@ -158,6 +170,14 @@ class Playground {
     this.change();
   }
 
+  /** Puts the scene into the address, some times a second at most: browsers refuse it to pages that do so in every frame of a long drag. */
+  private linkLater(): void {
+    this.linking ??= window.setTimeout(() => {
+      this.linking = null;
+      history.replaceState(null, "", toLink(this.scene));
+    }, LINK_MS);
+  }
+
   /** Something is otherwise: the controls are read, and the scene is asked about. */
   change(): void {
     const value = (id: string): number => Number(byId<HTMLInputElement>(id).value);
@@ -171,7 +191,7 @@ class Playground {
     this.scene.dead_s = value("dead");
     byId("dead").closest("label")!.hidden = !this.scene.vehicles.some((v) => v.radio && v.dies);
     for (const [id, , write] of SLIDERS) byId(`${id}-now`).textContent = write(value(id));
-    history.replaceState(null, "", toLink(this.scene));
+    this.linkLater();
     this.dirty = true;
     for (const side of this.sides) side.wanted = true;
     this.ask();
@@ -208,7 +228,7 @@ class Playground {
     }
     for (const [id] of SLIDERS) byId(id).addEventListener("input", () => this.change());
     byId("copy").addEventListener("click", () => {
-      navigator.clipboard?.writeText(location.href).then(
+      navigator.clipboard?.writeText(new URL(toLink(this.scene), location.href).href).then(
         () => say("The link to this scene is copied."),
         () => say("The link to this scene is the page's address."),
       );
@@ -239,7 +259,7 @@ class Playground {
     box.append(caption, canvas, list);
     byId("sides").append(box);
     const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
-    const side: Side = { worker, busy: false, wanted: true, arm: undefined, error: "", ms: 0, canvas, caption, list, drawing: new Drawing(canvas) };
+    const side: Side = { worker, busy: false, wanted: true, arm: undefined, error: "", ms: 0, answered: 0, canvas, caption, list, drawing: new Drawing(canvas) };
     worker.onmessage = (event: MessageEvent<Reply>) => this.take(side, event.data);
     worker.onerror = () => fail("This browser cannot run the simulator: it needs WebAssembly and workers.");
     this.sides.push(side);

@@ -166,6 +166,11 @@ class Page {
       maps.append(box);
       const pane: Pane = { arm: number, view, counter, tip, told: "" };
       this.panes.push(pane);
+      // Its size is known without a look at the layout in every frame.
+      new ResizeObserver(() => {
+        view.covered = [counter.offsetLeft + counter.offsetWidth, counter.offsetTop + counter.offsetHeight];
+        this.dirty = true;
+      }).observe(counter);
       this.listen(pane, this.panes.length - 1);
     }
     byId<HTMLSelectElement>("arm").value = String(arm);
@@ -742,6 +747,16 @@ class Page {
   tileHosts(pane = 0): number[] | null {
     const arm = this.recording.arm(this.panes[pane]!.arm, this.recording.cycleAt(this.time));
     return arm ? arm.tiles.flatMap((tile) => (tile.host === null ? [] : [tile.host])) : null;
+  }
+
+  /** Texts of tiles that lie under the box of their pane's counts, and how many there are. */
+  tileTexts(): { all: number; covered: number } {
+    const texts = this.panes.flatMap((p) => {
+      const [map, box] = [p.view.canvas.getBoundingClientRect(), p.counter.getBoundingClientRect()];
+      const ratio = p.view.canvas.width / map.width;
+      return p.view.tileTexts.map(([left, top]) => map.left + left / ratio < box.right && map.top + top / ratio < box.bottom);
+    });
+    return { all: texts.length, covered: texts.filter((covered) => covered).length };
   }
 
   /** Marks of needed objects as drawn in a pane, and how many objects matter to the decision that it shows. */

@@ -122,6 +122,10 @@ export class MapView {
   readonly needs: Mark[] = [];
   /** The cycle of the choice that they are of. */
   needsOf: number | null = null;
+  /** Right and lower edge of what lies over the map's upper left corner, CSS pixels: no text is put under it. */
+  covered: [number, number] = [0, 0];
+  /** Texts of tiles as drawn last: left, top, right, bottom in canvas pixels. */
+  readonly tileTexts: [number, number, number, number][] = [];
   private readonly cos: number;
   private readonly sin: number;
 
@@ -348,6 +352,7 @@ export class MapView {
       for (const [ix, iy] of candidate.cells) this.square(pen, ix * side + 1, iy * side + 1, side - 2, scale, ox, oy);
       pen.stroke();
     }
+    this.tileTexts.length = 0;
     if (scene.layers.tiles && scene.arm) {
       const side = this.manifest.tile_m;
       pen.strokeStyle = c.tile;
@@ -368,9 +373,17 @@ export class MapView {
         const wide = pen.measureText(text).width;
         const [room, edge] = [side * scale, 6 * this.ratio];
         if (room < wide + 2 * edge) continue;
-        // A tile whose corner is off the screen has its text at the screen's edge, below the counter, as long as it lies in the tile.
-        const [sx, sy] = [Math.max(x, edge), Math.max(y, 64 * this.ratio)];
-        if (sx + wide < x + room && sy < y + room && sx + wide < this.width) pen.fillText(text, sx, sy);
+        // A tile whose corner is off the screen has its text at the screen's edge, and one whose corner lies under the counter below
+        // that, as long as it lies in the tile.
+        const high = 11 * this.ratio;
+        const [right, bottom] = this.covered.map((edge) => edge * this.ratio) as [number, number];
+        const sx = Math.max(x, edge);
+        let sy = Math.max(y, high + edge);
+        if (sx < right + edge && sy - high < bottom + edge) sy = bottom + edge + high;
+        if (sx + wide < x + room && sy < y + room && sx + wide < this.width) {
+          pen.fillText(text, sx, sy);
+          this.tileTexts.push([sx, sy - high, sx + wide, sy]);
+        }
       }
     }
   }

@@ -74,13 +74,8 @@ fn colour(paint: Paint) -> &'static str {
     match paint {
         Paint::Ink => "black",
         Paint::Muted => "grey",
-        Paint::Blue => "blue",
-        Paint::Vermillion => "vermillion",
-        Paint::Purple => "purple",
-        Paint::Green => "green",
-        Paint::Orange => "orange",
         Paint::Sky => "sky-blue",
-        Paint::Yellow => "yellow",
+        other => other.name(),
     }
 }
 

@@ -64,7 +64,18 @@ async fn answer(mut stream: TcpStream, shown: &Shown) -> io::Result<()> {
         let mut request = httparse::Request::new(&mut headers);
         match request.parse(&head) {
             Ok(httparse::Status::Complete(_)) => {
-                break respond(request.method, request.path, shown);
+                let host = request
+                    .headers
+                    .iter()
+                    .find(|h| h.name.eq_ignore_ascii_case("host"));
+                break match host.is_none_or(|host| is_local(host.value)) {
+                    true => respond(request.method, request.path, shown),
+                    false => (
+                        "403 Forbidden",
+                        "text/plain",
+                        "localhost or 127.0.0.1 alone\n".to_string(),
+                    ),
+                };
             }
             Ok(httparse::Status::Partial) if head.len() < 8_192 => {
                 let mut part = [0; 1_024];
@@ -84,6 +95,13 @@ async fn answer(mut stream: TcpStream, shown: &Shown) -> io::Result<()> {
     stream.write_all(head.as_bytes()).await?;
     stream.write_all(body.as_bytes()).await?;
     stream.shutdown().await
+}
+
+/// The page was asked for under a name of this machine: a page of another site, whose name was made to lead here, does not get it.
+fn is_local(host: &[u8]) -> bool {
+    let host = std::str::from_utf8(host).unwrap_or_default();
+    let name = host.split_once(':').map_or(host, |(name, _)| name);
+    name.eq_ignore_ascii_case("localhost") || name == "127.0.0.1"
 }
 
 fn respond(
@@ -214,6 +232,23 @@ fn page(shown: &Shown) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_other_machines_are_refused() {
+        for host in ["127.0.0.1", "127.0.0.1:7407", "localhost:7407", "LocalHost"] {
+            assert!(is_local(host.as_bytes()), "{host}");
+        }
+        for host in [
+            "",
+            "evil.example",
+            "evil.example:7407",
+            "localhost.evil.example",
+            "127.0.0.1.nip.io",
+        ] {
+            assert!(!is_local(host.as_bytes()), "{host}");
+        }
+        assert!(!is_local(b"\xff"));
+    }
 
     #[test]
     fn only_two_pages_and_only_get() {

@@ -10,7 +10,7 @@ pub static ARM: Strategy = Strategy {
     name: "autocast",
     summary: "hosts rank who casts what by the receivers it is hidden from on their ways, per byte",
     order: 142,
-    look: Look::new(Paint::Vermillion, Shape::Diamond),
+    look: Look::new(Paint::Russet, Shape::Diamond),
     letter: Part::No,
     beyond: Part::No,
     scored: false,

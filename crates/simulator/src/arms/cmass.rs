@@ -10,7 +10,7 @@ pub static ARM: Strategy = Strategy {
     name: "cmass",
     summary: "hosts choose by budgeted maximum coverage with exploration",
     order: 140,
-    look: Look::new(Paint::Vermillion, Shape::Hexagon),
+    look: Look::new(Paint::Brick, Shape::Hexagon),
     letter: Part::No,
     beyond: Part::At(&[0.2, 0.4]),
     scored: false,

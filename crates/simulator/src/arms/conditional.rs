@@ -9,7 +9,7 @@ pub static ARM: Strategy = Strategy {
     name: "conditional",
     summary: "ablation: novelty only",
     order: 70,
-    look: Look::new(Paint::Sky, Shape::Pentagon),
+    look: Look::new(Paint::Navy, Shape::Pentagon),
     letter: Part::At(&[0.4]),
     beyond: Part::No,
     scored: true,

@@ -9,7 +9,7 @@ pub static ARM: Strategy = Strategy {
     name: "conditional-risk",
     summary: "ablation: novelty and risk, without timeliness",
     order: 80,
-    look: Look::new(Paint::Sky, Shape::Hexagon),
+    look: Look::new(Paint::Cobalt, Shape::Hexagon),
     letter: Part::At(&[0.4]),
     beyond: Part::No,
     scored: true,

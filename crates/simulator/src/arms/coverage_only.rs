@@ -9,7 +9,7 @@ pub static ARM: Strategy = Strategy {
     name: "coverage-only",
     summary: "ablation: candidates ranked by visible cells alone",
     order: 60,
-    look: Look::new(Paint::Sky, Shape::Square),
+    look: Look::new(Paint::Azure, Shape::Square),
     letter: Part::At(&[0.4]),
     beyond: Part::No,
     scored: true,

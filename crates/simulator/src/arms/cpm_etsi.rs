@@ -8,7 +8,7 @@ pub static ARM: Strategy = Strategy {
     name: "cpm-etsi",
     summary: "everyone reports by the rules of TS 103 324, no redundancy mitigation",
     order: 20,
-    look: Look::new(Paint::Orange, Shape::Diamond),
+    look: Look::new(Paint::Ochre, Shape::Diamond),
     letter: Part::Plain,
     beyond: Part::No,
     scored: false,

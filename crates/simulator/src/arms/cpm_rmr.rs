@@ -8,7 +8,7 @@ pub static ARM: Strategy = Strategy {
     name: "cpm-rmr",
     summary: "the same with the redundancy mitigation of TR 103 562",
     order: 30,
-    look: Look::new(Paint::Green, Shape::Square),
+    look: Look::new(Paint::Pine, Shape::Square),
     letter: Part::Plain,
     beyond: Part::No,
     scored: false,

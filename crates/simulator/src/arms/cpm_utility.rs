@@ -8,7 +8,7 @@ pub static ARM: Strategy = Strategy {
     name: "cpm-utility",
     summary: "TS 103 324 with objects chosen by utility under a size limit",
     order: 110,
-    look: Look::new(Paint::Orange, Shape::Hexagon),
+    look: Look::new(Paint::Umber, Shape::Hexagon),
     letter: Part::No,
     beyond: Part::Plain,
     scored: false,

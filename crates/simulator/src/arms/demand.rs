@@ -9,7 +9,7 @@ pub static ARM: Strategy = Strategy {
     name: "demand",
     summary: "hosts ask whoever can tell somebody what it needs, per byte; without @B as the channel allows",
     order: 170,
-    look: Look::new(Paint::Ink, Shape::Star),
+    look: Look::new(Paint::Violet, Shape::Star),
     letter: Part::No,
     beyond: Part::At(&[0.15, 0.22, 0.45]),
     scored: true,

@@ -10,7 +10,7 @@ pub static ARM: Strategy = Strategy {
     name: "demand-digest",
     summary: "choice by demand with views from digests, not sight lines",
     order: 160,
-    look: Look::new(Paint::Ink, Shape::Square),
+    look: Look::new(Paint::Indigo, Shape::Square),
     letter: Part::No,
     beyond: Part::At(&[0.22]),
     scored: true,

@@ -13,7 +13,7 @@ pub static ARM: Strategy = Strategy {
     name: "demand-random",
     summary: "the same content and bytes, but who reports is drawn at random",
     order: 150,
-    look: Look::new(Paint::Ink, Shape::TriangleUp),
+    look: Look::new(Paint::Ultramarine, Shape::TriangleUp),
     letter: Part::No,
     beyond: Part::At(&[0.15, 0.22]),
     scored: false,

@@ -10,7 +10,7 @@ pub static ARM: Strategy = Strategy {
     name: "max-age",
     summary: "hosts ask whose last report is oldest",
     order: 130,
-    look: Look::new(Paint::Purple, Shape::Square),
+    look: Look::new(Paint::Crimson, Shape::Square),
     letter: Part::No,
     beyond: Part::At(&[0.2]),
     scored: false,

@@ -68,7 +68,7 @@ pub struct Look {
 
 impl Look {
     /// For arms that nobody gave a look.
-    pub const PLAIN: Self = Self::new(Paint::Yellow, Shape::Star);
+    pub const PLAIN: Self = Self::new(Paint::Olive, Shape::Star);
 
     /// A colour and a shape.
     #[must_use]
@@ -77,7 +77,9 @@ impl Look {
     }
 }
 
-/// Colours of arms: those of Okabe and Ito, which stay apart for readers with any of the common kinds of colour blindness.
+/// Colours. No two arms share one; those of the letter and of choice by demand are as far apart for readers with protanopia or deuteranopia as
+/// the colours of Okabe and Ito are, which stand at the head, and all have a contrast of at least 3 to 1 with paper, light or dark. The
+/// report's tests hold them to it. Recordings name them: a name stays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "colours")]
 pub enum Paint {
@@ -90,6 +92,25 @@ pub enum Paint {
     Orange,
     Sky,
     Yellow,
+    Ochre,
+    Pine,
+    Rose,
+    Azure,
+    Navy,
+    Cobalt,
+    Violet,
+    Cornflower,
+    Umber,
+    Bronze,
+    Jade,
+    Crimson,
+    Brick,
+    Russet,
+    Royal,
+    Ultramarine,
+    Indigo,
+    Slate,
+    Olive,
 }
 
 impl Paint {
@@ -106,6 +127,25 @@ impl Paint {
             Self::Orange => "orange",
             Self::Sky => "sky",
             Self::Yellow => "yellow",
+            Self::Ochre => "ochre",
+            Self::Pine => "pine",
+            Self::Rose => "rose",
+            Self::Azure => "azure",
+            Self::Navy => "navy",
+            Self::Cobalt => "cobalt",
+            Self::Violet => "violet",
+            Self::Cornflower => "cornflower",
+            Self::Umber => "umber",
+            Self::Bronze => "bronze",
+            Self::Jade => "jade",
+            Self::Crimson => "crimson",
+            Self::Brick => "brick",
+            Self::Russet => "russet",
+            Self::Royal => "royal",
+            Self::Ultramarine => "ultramarine",
+            Self::Indigo => "indigo",
+            Self::Slate => "slate",
+            Self::Olive => "olive",
         }
     }
 }

@@ -7,7 +7,7 @@ pub static ARM: Strategy = Strategy {
     name: "multihop",
     summary: "TS 103 324, and everyone forwards what it was told and does not see, two hops at most",
     order: 112,
-    look: Look::new(Paint::Orange, Shape::TriangleUp),
+    look: Look::new(Paint::Bronze, Shape::TriangleUp),
     letter: Part::No,
     beyond: Part::No,
     scored: false,

@@ -10,7 +10,7 @@ pub static ARM: Strategy = Strategy {
     name: "nearest",
     summary: "hosts ask whoever is nearest to them",
     order: 120,
-    look: Look::new(Paint::Green, Shape::TriangleDown),
+    look: Look::new(Paint::Jade, Shape::TriangleDown),
     letter: Part::No,
     beyond: Part::At(&[0.2]),
     scored: false,

@@ -7,7 +7,7 @@ pub static ARM: Strategy = Strategy {
     name: "omniscient",
     summary: "yardstick: knows who misses what, who sees it and every link, same bytes",
     order: 180,
-    look: Look::new(Paint::Muted, Shape::Diamond),
+    look: Look::new(Paint::Slate, Shape::Diamond),
     letter: Part::No,
     beyond: Part::At(&[0.15, 0.22, 0.45]),
     scored: false,

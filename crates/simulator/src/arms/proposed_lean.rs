@@ -9,7 +9,7 @@ pub static ARM: Strategy = Strategy {
     name: "proposed-lean",
     summary: "the letter's protocol, reports of silent objects only, digests at 2 Hz",
     order: 100,
-    look: Look::new(Paint::Blue, Shape::Pentagon),
+    look: Look::new(Paint::Cornflower, Shape::Pentagon),
     letter: Part::No,
     beyond: Part::At(&[0.2, 0.4]),
     scored: false,

@@ -10,7 +10,7 @@ pub static ARM: Strategy = Strategy {
     name: "random-redraw",
     summary: "hosts draw a fresh random set every cycle within the allowance",
     order: 50,
-    look: Look::new(Paint::Purple, Shape::TriangleDown),
+    look: Look::new(Paint::Rose, Shape::TriangleDown),
     letter: Part::At(&[0.2, 0.4, 0.8]),
     beyond: Part::No,
     scored: false,

@@ -7,7 +7,7 @@ pub static ARM: Strategy = Strategy {
     name: "requests",
     summary: "whoever has a risky blind zone asks those whose coverage summaries hold it",
     order: 144,
-    look: Look::new(Paint::Purple, Shape::Hexagon),
+    look: Look::new(Paint::Royal, Shape::Hexagon),
     letter: Part::No,
     beyond: Part::No,
     scored: false,
