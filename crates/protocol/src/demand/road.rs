@@ -20,6 +20,15 @@ parameters! {
         /// are, where somebody needs it. At an hour every station tells of itself.
         beacons_within_s: f64 = 0.25, unit "s", range above(0.0).at_most(3_600.0),
             source "design: choice by demand; the shortest deadline is 0.2 s";
+        /// Share of stations whose beacons get lost for everybody for a while, as where two keep sending at the same time: a station
+        /// with several beacons in a row unheard is taken for one of them, and reported as silent objects are. At 0 every beacon is
+        /// lost by itself.
+        lost_together: f64 = 0.0, range at_least(0.0).at_most(0.9), source "design: choice by demand";
+        /// Chance that the beacon after a lost one is lost too, whatever the share of losses.
+        loss_runs: f64 = 0.0, range at_least(0.0).at_most(1.0), source "design: choice by demand";
+        /// Who sees a silent object that somebody needs, and has heard nobody tell of it for so long, tells it unasked, if of those
+        /// who see it none that it hears is nearer. At an hour nobody speaks unasked.
+        unasked_after_s: f64 = 3_600.0, unit "s", range above(0.0).at_most(3_600.0), source "design: choice by demand";
         /// What others just said lowers what a contributor takes to be needed.
         counts_said: bool = false, source "design: choice by demand";
         /// The channel is idle up to this load, beacons included: contributors are asked for all that is silent.
@@ -59,6 +68,11 @@ impl Road {
 /// No two bodies are nearer to each other, in metres: the width of a lane.
 const APART_M: f64 = 3.0;
 
+/// Nobody waits so long, in seconds.
+const NEVER_S: f64 = 3_600.0;
+/// A station is silent for now if its beacons are lost for everybody by this chance.
+const LOST: f64 = 0.5;
+
 impl DemandOptions {
     /// The rules of the road, where they are in force.
     pub(crate) fn road(&self) -> Option<&Road> {
@@ -72,6 +86,19 @@ impl DemandOptions {
             _ => 0.0,
         };
         (per_m2 * self.position_error_m * self.position_error_m).clamp(0.0, 1.0)
+    }
+
+    /// How losses of beacons come together: shares of [`Road::lost_together`] and [`Road::loss_runs`].
+    pub(crate) fn runs(&self) -> [f64; 2] {
+        self.road()
+            .map_or([0.0; 2], |road| [road.lost_together, road.loss_runs])
+    }
+
+    /// After how long those who see what is needed tell of it unasked, where they do.
+    #[must_use]
+    pub fn unasked_after_s(&self) -> Option<f64> {
+        let after_s = self.road()?.unasked_after_s;
+        (after_s < NEVER_S).then_some(after_s)
     }
 
     /// The allowance of the arm that has none in its name, a share of capacity.
@@ -105,10 +132,17 @@ impl DemandOptions {
     pub(crate) fn is_rare(&self, body: &Body) -> bool {
         match (self.road(), body.spoken) {
             (Some(road), Some(spoken)) => {
-                spoken.every_s > road.beacons_within_s || spoken.doubt >= road.least_doubt
+                spoken.every_s > road.beacons_within_s
+                    || spoken.doubt >= road.least_doubt
+                    || spoken.lost >= LOST
             }
             _ => false,
         }
+    }
+
+    /// The beacons of a station are lost for everybody at present.
+    pub(crate) fn is_lost(&self, body: &Body) -> bool {
+        self.on_road && body.spoken.is_some_and(|spoken| spoken.lost >= LOST)
     }
 
     /// Chance that somebody lacks a body that it does not see, to whom a share `heard` of its messages gets through and for whom
