@@ -254,7 +254,7 @@ impl Demand {
         let course = self.options.course;
         let nominal = self.options.sizes == BodySizes::Nominal;
         let (on_road, doubt) = (self.options.on_road, self.options.doubt());
-        let runs = self.options.runs();
+        let together = self.options.lost_together();
         let Some(own) = view.scope.iter().find(|member| member.id == view.host) else {
             self.scene = Scene::with_memory();
             return;
@@ -282,7 +282,7 @@ impl Demand {
                 let (age_s, between_s) = (now.since(at).seconds(), known.beacons_every_s);
                 let speed = state.velocity.speed();
                 let spoken = Spoken::new(view.parameters, speed, age_s, between_s, heard);
-                spoken.in_runs(runs, heard).in_doubt(doubt)
+                spoken.lost_together(together, heard).in_doubt(doubt)
             });
             let body = Body {
                 id: state.id,

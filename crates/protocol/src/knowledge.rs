@@ -183,7 +183,7 @@ impl Chooser {
             heard.is_some_and(|heard| {
                 let doubt = doubt_of(&doubts, state.id);
                 let here = (observer.now, observer.state.position);
-                let unsure = (doubt, options.runs());
+                let unsure = (doubt, options.lost_together());
                 options.is_rare(&station(parameters, here, &links, heard, unsure))
             })
         };
@@ -370,7 +370,7 @@ impl Chooser {
                 true => {
                     let here = (knowledge.now, knowledge.state.position);
                     let doubt = doubt_of(knowledge.doubts, heard.id.into());
-                    let unsure = (doubt, options.runs());
+                    let unsure = (doubt, options.lost_together());
                     station(parameters, here, knowledge.links, heard, unsure)
                 }
                 false => agent(heard.id.into(), &heard.state),
@@ -647,14 +647,14 @@ fn station(
     (now, place): (Instant, Position),
     links: &LinkQuality,
     heard: &Neighbour,
-    (doubt, runs): (f64, [f64; 2]),
+    (doubt, together): (f64, f64),
 ) -> Body {
     let gaps = f64::from(heard.beacons.saturating_sub(1));
     let between_s = (gaps > 0.0).then(|| heard.at.since(heard.first_at).seconds() / gaps);
     let age_s = now.since(heard.at).seconds();
     let share = links.between(place, heard.state.position);
     let spoken = Spoken::new(parameters, heard.state.speed, age_s, between_s, share);
-    let spoken = spoken.in_runs(runs, share);
+    let spoken = spoken.lost_together(together, share);
     Body {
         spoken: Some(spoken.in_doubt(doubt)),
         ..agent(heard.id.into(), &heard.state)

@@ -88,11 +88,7 @@ impl ArmRuns {
     }
 
     /// By how many points this arm misses less than `other`, seed by seed.
-    fn less_than(
-        &self,
-        other: &Self,
-        part: impl Fn(&SeedRun) -> f64 + Copy,
-    ) -> Option<Estimate> {
+    fn less_than(&self, other: &Self, part: impl Fn(&SeedRun) -> f64 + Copy) -> Option<Estimate> {
         let ratio = |runs: &Self, seed: i64| {
             let run = runs.seeds.iter().find(|run| run.seed == seed)?;
             run.over_relevant(part(run))
@@ -401,9 +397,15 @@ mod tests {
         let cheap = paired.lines().find(|l| l.starts_with("| cheap")).unwrap();
         // In bytes it spends as much, of the resources more.
         assert!(cheap.starts_with("| cheap@0.1 | **1.05 [1."), "{cheap}");
-        assert!(cheap.ends_with("| \u{2212}1.00 [\u{2212}1.00, \u{2212}1.00] |"), "{cheap}");
+        assert!(
+            cheap.ends_with("| \u{2212}1.00 [\u{2212}1.00, \u{2212}1.00] |"),
+            "{cheap}"
+        );
         let dear = paired.lines().find(|l| l.starts_with("| dear")).unwrap();
-        assert!(dear.starts_with("| dear | 0.00 [") && dear.ends_with("| \u{2013} |"), "{dear}");
+        assert!(
+            dear.starts_with("| dear | 0.00 [") && dear.ends_with("| \u{2013} |"),
+            "{dear}"
+        );
     }
 
     #[test]
@@ -427,7 +429,10 @@ mod tests {
             .unwrap();
         let line = "| 10.00 | 40 | 0.50 / 0.100 | cheap@0.1 0.80 / 0.050 | 0.30 [0.30, 0.30] | dear 0.46 / 0.900 | \u{2212}0.04 [\u{2212}0.04, \u{2212}0.04] |";
         assert!(text.contains(line), "{text}");
-        assert!(text.contains("| 30.00 | 40 | 0.50 / 0.100 | \u{2013} | \u{2013} | dear"), "{text}");
+        assert!(
+            text.contains("| 30.00 | 40 | 0.50 / 0.100 | \u{2013} | \u{2013} | dear"),
+            "{text}"
+        );
         assert!(text.contains("In 1 of 3 worlds no rival"), "{text}");
     }
 }

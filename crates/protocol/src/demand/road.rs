@@ -23,12 +23,11 @@ parameters! {
         /// Share of stations whose beacons get lost for everybody for a while, as where two keep sending at the same time: a station
         /// with several beacons in a row unheard is taken for one of them, and reported as silent objects are. At 0 every beacon is
         /// lost by itself.
-        lost_together: f64 = 0.0, range at_least(0.0).at_most(0.9), source "design: choice by demand";
-        /// Chance that the beacon after a lost one is lost too, whatever the share of losses.
-        loss_runs: f64 = 0.0, range at_least(0.0).at_most(1.0), source "design: choice by demand";
-        /// Who sees a silent object that somebody needs, and has heard nobody tell of it for so long, tells it unasked, if of those
-        /// who see it none that it hears is nearer. At an hour nobody speaks unasked.
-        unasked_after_s: f64 = 3_600.0, unit "s", range above(0.0).at_most(3_600.0), source "design: choice by demand";
+        lost_together: f64 = 0.03, range at_least(0.0).at_most(0.9), source "docs/beyond-the-letter.md: on tuning seeds";
+        /// Who sees a silent object that somebody needs, and has heard nobody tell of it for so long, tells it unasked, the
+        /// nearest two of those who see it first. At an hour nobody speaks unasked.
+        unasked_after_s: f64 = 0.22, unit "s", range above(0.0).at_most(3_600.0),
+            source "design: a little more than a cycle, in which whoever is asked tells again";
         /// What others just said lowers what a contributor takes to be needed.
         counts_said: bool = false, source "design: choice by demand";
         /// The channel is idle up to this load, beacons included: contributors are asked for all that is silent.
@@ -44,14 +43,14 @@ parameters! {
         ceiling: f64 = 0.2, unit "share of capacity", range above(0.0).at_most(1.0), source "design: choice by demand";
         /// Chance, for a host, that what is taken for a station is somebody else, for each square metre of `position_error_m`:
         /// from `least_doubt` on stations are reported as silent objects are.
-        doubt_per_m2: f64 = 0.04, unit "per m²", range at_least(0.0).at_most(1.0),
+        doubt_per_m2: f64 = 0.05, unit "per m²", range at_least(0.0).at_most(1.0),
             source "docs/protocol.md: 1.4, 11 and 36 % at 1, 2 and 3 m";
         /// Bodies without a radio that may stand where a contributor sees a station, for each square metre of road: by how far off
         /// a station is from where it says, and by how many others could be there, it doubts who that is.
         strangers_per_m2: f64 = 0.03, unit "per m²", range at_least(0.0).at_most(1.0),
             source "design: one vehicle in 33 m² of a road, as in a queue";
         /// A contributor reports what it takes for a station from this doubt on, where somebody needs it.
-        least_doubt: f64 = 0.05, range above(0.0).at_most(1.0), source "design: choice by demand";
+        least_doubt: f64 = 0.2, range above(0.0).at_most(1.0), source "design: choice by demand";
     }
 }
 
@@ -88,10 +87,9 @@ impl DemandOptions {
         (per_m2 * self.position_error_m * self.position_error_m).clamp(0.0, 1.0)
     }
 
-    /// How losses of beacons come together: shares of [`Road::lost_together`] and [`Road::loss_runs`].
-    pub(crate) fn runs(&self) -> [f64; 2] {
-        self.road()
-            .map_or([0.0; 2], |road| [road.lost_together, road.loss_runs])
+    /// The share of stations whose beacons get lost for everybody at a time.
+    pub(crate) fn lost_together(&self) -> f64 {
+        self.road().map_or(0.0, |road| road.lost_together)
     }
 
     /// After how long those who see what is needed tell of it unasked, where they do.

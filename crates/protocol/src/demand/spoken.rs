@@ -17,8 +17,6 @@ pub struct Spoken {
     pub doubt: f64,
     /// Chance that its beacons get lost for everybody at present.
     pub lost: f64,
-    /// Chance that a loss is followed by another whatever the share of losses.
-    pub runs: f64,
 }
 
 /// A beacon may come later than it is due by so much of the time between two.
@@ -43,22 +41,20 @@ impl Spoken {
             every_s: every_s.clamp(parameters.beacon_s.min(LONGEST_S), LONGEST_S),
             doubt: 0.0,
             lost: 0.0,
-            runs: 0.0,
         }
     }
 
     /// The same where of all stations the beacons of a share `together` get lost for everybody for a while, as where two keep sending at the
-    /// same time, and after a loss the next is one by a chance of `runs` at least. Of this station whoever judges hears a share `heard`:
-    /// the more in a row it did not hear, the more likely nobody does.
+    /// same time. Of this station whoever judges hears a share `heard`: the more in a row it did not hear, the more likely nobody does.
     #[must_use]
-    pub fn in_runs(self, [together, runs]: [f64; 2], heard: f64) -> Self {
+    pub fn lost_together(self, together: f64, heard: f64) -> Self {
         let unheard = libm::floor((self.age_s / self.every_s - LATE).clamp(0.0, 1e3));
         let by_chance = (1.0 - together) * libm::pow((1.0 - heard).clamp(0.0, 1.0), unheard);
         let lost = match unheard >= 1.0 && together > 0.0 {
             true => together / (together + by_chance),
             false => 0.0,
         };
-        Self { lost, runs, ..self }
+        Self { lost, ..self }
     }
 
     /// The same with so much doubt whether it is this station.
@@ -78,11 +74,7 @@ impl Spoken {
             false => 1.0,
         };
         let by_chance = if self.every_s <= deadline_s {
-            let many = deadline_s / self.every_s;
-            match self.runs > 0.0 {
-                true => lost * libm::pow(self.runs + (1.0 - self.runs) * lost, many - 1.0),
-                false => libm::pow(lost, many),
-            }
+            libm::pow(lost, deadline_s / self.every_s)
         } else {
             // Another may come until then.
             let another = (deadline_s.min(ahead_s) / self.every_s).clamp(0.0, 1.0);
@@ -129,7 +121,6 @@ mod tests {
             every_s: 0.1,
             doubt: 0.0,
             lost: 0.0,
-            runs: 0.0,
         };
         assert!((often.missed(0.9, 0.2, 0.0) - 0.01).abs() < 1e-12);
         // Once a second: while the last is young, and by chance.
@@ -139,7 +130,6 @@ mod tests {
                 every_s: 1.0,
                 doubt: 0.0,
                 lost: 0.0,
-                runs: 0.0,
             };
             (rare.missed(0.9, 0.2, ahead_s) * 1e6).round() / 1e6
         };
@@ -152,7 +142,7 @@ mod tests {
         let parameters = Parameters::default();
         let of = |age_s, heard| {
             let spoken = Spoken::new(&parameters, 0.0, age_s, None, heard);
-            spoken.in_runs([0.03, 0.0], heard)
+            spoken.lost_together(0.03, heard)
         };
         // Within its time, and a little late.
         assert_eq!([of(0.05, 0.95).lost, of(0.14, 0.95).lost], [0.0; 2]);
@@ -164,11 +154,8 @@ mod tests {
         // Then the last one tells while it is young.
         assert!(of(0.26, 0.95).missed(0.95, 0.2, 0.0) > 0.9);
         assert!(of(0.26, 0.95).missed(0.95, 0.5, 0.0) < 0.06);
-        let never = Spoken::new(&parameters, 0.0, 0.9, None, 0.9).in_runs([0.0, 0.0], 0.9);
+        let never = Spoken::new(&parameters, 0.0, 0.9, None, 0.9).lost_together(0.0, 0.9);
         assert_eq!(never.lost, 0.0);
-        // Losses in runs: the second of two is lost more often than the share of losses says.
-        let runs = Spoken::new(&parameters, 0.0, 0.05, None, 0.9).in_runs([0.0, 0.5], 0.9);
-        assert!((runs.missed(0.9, 0.2, 0.0) - 0.1 * 0.55).abs() < 1e-12);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! What is told unasked: an object that somebody needs and of which nobody was heard to tell for longer than usual.
 //!
 //! A host asks whoever can tell what is needed, and hears what was said. But its word may be lost, the report may be lost, and it
-//! cannot ask for what it never heard of. Whoever sees such an object notices that nobody tells of it: the nearest one speaks.
+//! cannot ask for what it never heard of. Whoever sees such an object notices that nobody tells of it: the nearest two speak, and more
+//! when that does not help.
 
 use alloc::vec::Vec;
 
@@ -16,8 +17,8 @@ use crate::parameters::Parameters;
 
 impl Chooser {
     /// What of its view a contributor tells that nobody asks: silent objects, and stations that are not heard at present, that
-    /// somebody needs, of which it heard nobody tell for a while, and to which of those who see them it is the nearest. The longer
-    /// nobody tells, the more may be nearer.
+    /// somebody needs, of which it heard nobody tell for a while, and to which of those who see them fewer are nearer than that while
+    /// has passed times: at first one, then two.
     pub(super) fn volunteer(
         &mut self,
         parameters: &Parameters,
@@ -36,7 +37,7 @@ impl Chooser {
             None => true,
             Some(heard) => {
                 let here = (observer.now, observer.state.position);
-                let unsure = (doubt_of(&doubts, state.id), options.runs());
+                let unsure = (doubt_of(&doubts, state.id), options.lost_together());
                 options.is_lost(&station(parameters, here, &links, heard, unsure))
             }
         };
@@ -81,9 +82,12 @@ impl Chooser {
                     map: observer.map,
                 };
                 let needed = self.needed(options, parameters, &knowledge, &around, &objects);
-                let worth = overdue.iter().zip(needed).filter(|&(&(state, times), needed)| {
-                    needed && (self.nearer(options, &knowledge, state.id) as f64) < times
-                });
+                let worth = overdue
+                    .iter()
+                    .zip(needed)
+                    .filter(|&(&(state, times), needed)| {
+                        needed && (self.nearer(options, &knowledge, state.id) as f64) < times
+                    });
                 let worth: Vec<ObjectId> = worth.map(|((state, _), _)| state.id).collect();
                 let all = 0..labelled.sensed.len();
                 chosen.extend(all.filter(|&k| worth.contains(&labelled.sensed[k].id)));
@@ -184,13 +188,13 @@ mod tests {
     }
 
     /// Whether somebody beside the road tells of a car that one behind another car needs, and of which all were told so many
-    /// milliseconds ago. The car is silent, or a station whose last beacon has the age given. One more who sees it, and is nearer, may
-    /// be heard.
+    /// milliseconds ago. The car is silent, or a station whose last beacon has the age given. So many more are heard who see it and
+    /// are nearer.
     fn tells(
         options: &DemandOptions,
         told: Option<i64>,
         beacon: Option<i64>,
-        nearer: bool,
+        nearer: usize,
     ) -> bool {
         let seen = |at: Instant| ObjectState {
             id: ObjectId(3),
@@ -218,8 +222,9 @@ mod tests {
             let there = car(55.0 - 0.01 * age as f64, 0.0);
             heard.neighbours.push(neighbour(30, there, age));
         }
-        if nearer {
-            heard.neighbours.push(neighbour(4, car(50.0, 12.0), 0));
+        for k in 0..nearer {
+            let beside = car(50.0 + 10.0 * k as f64, 12.0);
+            heard.neighbours.push(neighbour(40 + k as u64, beside, 0));
         }
         if let Some(age) = told {
             let said = (ago(age), AgentId(2), alloc::vec![seen(ago(age))]);
@@ -247,28 +252,29 @@ mod tests {
     #[test]
     fn what_nobody_tells_of_is_told_unasked_by_the_nearest() {
         let soon = options(0.3);
-        assert!(tells(&soon, None, None, false));
-        assert!(tells(&soon, Some(310), None, false));
-        assert!(!tells(&soon, Some(200), None, false), "somebody told of it");
-        // Somebody nearer sees it: that one speaks first, and both do when it takes longer.
-        assert!(!tells(&soon, Some(310), None, true));
-        assert!(tells(&soon, Some(610), None, true));
-        assert!(!tells(&options(3_600.0), None, None, false));
+        assert!(tells(&soon, None, None, 0));
+        assert!(tells(&soon, Some(310), None, 0));
+        assert!(!tells(&soon, Some(200), None, 0), "somebody told of it");
+        // Two speak first, a third when it takes longer.
+        assert!(tells(&soon, Some(310), None, 1));
+        assert!(!tells(&soon, Some(310), None, 2));
+        assert!(tells(&soon, Some(610), None, 2));
+        assert!(!tells(&options(3_600.0), None, None, 0));
         let off_road = DemandOptions {
             on_road: false,
             ..soon
         };
-        assert!(!tells(&off_road, None, None, false));
+        assert!(!tells(&off_road, None, None, 0));
     }
 
     #[test]
     fn a_station_whose_beacons_are_lost_is_told_unasked() {
         let soon = options(0.3);
-        assert!(!tells(&soon, None, Some(50), false), "it speaks for itself");
-        assert!(tells(&soon, None, Some(450), false));
+        assert!(!tells(&soon, None, Some(50), 0), "it speaks for itself");
+        assert!(tells(&soon, None, Some(450), 0));
         let mut trusting = soon;
         trusting.road.lost_together = 0.0;
-        assert!(!tells(&trusting, None, Some(450), false));
+        assert!(!tells(&trusting, None, Some(450), 0));
     }
 
     #[test]
