@@ -5,6 +5,7 @@
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
+use crate::demand::DemandOptions;
 use crate::grid::Position;
 use crate::ids::{AgentId, ObjectId};
 use crate::inclusion::Inclusion;
@@ -36,6 +37,12 @@ impl Asked {
             content[rule as usize] = true;
         }
         Self { content, requested }
+    }
+
+    /// Nobody asks for anything.
+    #[must_use]
+    pub fn is_unasked(&self) -> bool {
+        self.content == [false; Content::COUNT]
     }
 
     /// A host asks by this rule.
@@ -78,6 +85,8 @@ pub struct Contributor {
     included: Inclusion,
     /// Reports without objects are sent.
     empty_reports: bool,
+    /// It may speak where nobody asks.
+    volunteers: bool,
     /// When it last told of its sensors.
     sensors_at: Option<Instant>,
     reported_slot: Option<Instant>,
@@ -116,10 +125,24 @@ impl Contributor {
             crowded_out: 0,
             included: Inclusion::default(),
             empty_reports: parameters.empty_reports,
+            volunteers: false,
             sensors_at: None,
             reported_slot: None,
             events: VecDeque::new(),
         }
+    }
+
+    /// The same, by choice by demand with these options: they say whether it may speak where nobody asks.
+    #[must_use]
+    pub fn judging(mut self, options: Option<&DemandOptions>) -> Self {
+        self.volunteers = options.is_some_and(|options| options.unasked_after_s().is_some());
+        self
+    }
+
+    /// Somebody asks for reports, or it speaks unasked.
+    #[must_use]
+    pub fn may_speak(&self) -> bool {
+        self.volunteers || self.is_admitted()
     }
 
     /// When in the cycle it reports.
@@ -243,7 +266,7 @@ impl Contributor {
 
     /// The report that is due at `now`, once in a cycle: `choose` gives the objects for what hosts ask for, and is shown what was
     /// reported of late. Where there is nothing to say, header and sensor information tell silence from loss; those who ask by
-    /// need know silence as an answer.
+    /// need know silence as an answer. Where nobody asks, `choose` is shown that, if it may speak unasked.
     pub fn report(
         &mut self,
         now: Instant,
@@ -260,7 +283,9 @@ impl Contributor {
             .iter()
             .filter(|(_, grant)| grant.until.is_some() && grant.at < slot)
             .map(|(_, grant)| grant);
-        asking.clone().next()?;
+        if asking.clone().next().is_none() && !self.volunteers {
+            return None;
+        }
         let asked = Asked::new(
             asking.clone().map(|grant| grant.content),
             asking

@@ -254,6 +254,7 @@ impl Demand {
         let course = self.options.course;
         let nominal = self.options.sizes == BodySizes::Nominal;
         let (on_road, doubt) = (self.options.on_road, self.options.doubt());
+        let together = self.options.lost_together();
         let Some(own) = view.scope.iter().find(|member| member.id == view.host) else {
             self.scene = Scene::with_memory();
             return;
@@ -280,7 +281,8 @@ impl Demand {
                 let heard = view.links.between(own.state.position, state.position);
                 let (age_s, between_s) = (now.since(at).seconds(), known.beacons_every_s);
                 let speed = state.velocity.speed();
-                Spoken::new(view.parameters, speed, age_s, between_s, heard).in_doubt(doubt)
+                let spoken = Spoken::new(view.parameters, speed, age_s, between_s, heard);
+                spoken.lost_together(together, heard).in_doubt(doubt)
             });
             let body = Body {
                 id: state.id,
@@ -583,12 +585,15 @@ impl Demand {
             ((options.report_stale_s - age) / span).clamp(0.0, 1.0)
         });
         let range = options.sensor_range_m;
-        let mut panorama = outlook.around(shadows, member, range);
-        let mut views = Vec::new();
+        let mut around = Vec::new();
         targets.each_around(scene, body.position, range, |object, number| {
-            if object == member {
-                return;
+            if object != member {
+                around.push((object, number));
             }
+        });
+        let mut panorama = outlook.around(shadows, member, range, around.len());
+        let mut views = Vec::new();
+        for (object, number) in around {
             let other = &scene.bodies()[object as usize];
             let reported = report.is_some_and(|r| r.objects.binary_search(&other.id).is_ok());
             let chance = if freshness >= 1.0 && reported {
@@ -606,7 +611,7 @@ impl Demand {
             if chance > 0.05 {
                 views.push((number, chance));
             }
-        });
+        }
         views
     }
 

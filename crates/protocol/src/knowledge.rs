@@ -132,6 +132,11 @@ impl Chooser {
         included: &Inclusion,
         heard: &impl Heard,
     ) -> Vec<usize> {
+        if asked.is_unasked() {
+            return options.map_or_else(Vec::new, |options| {
+                self.volunteer(parameters, options, observer, heard)
+            });
+        }
         let sensed = observer.sensed;
         let ordinary = asked.for_content(Content::Included);
         let due = |&k: &usize| ordinary && included.is_due(observer.now, &sensed[k]);
@@ -178,7 +183,8 @@ impl Chooser {
             heard.is_some_and(|heard| {
                 let doubt = doubt_of(&doubts, state.id);
                 let here = (observer.now, observer.state.position);
-                options.is_rare(&station(parameters, here, &links, heard, doubt))
+                let unsure = (doubt, options.lost_together());
+                options.is_rare(&station(parameters, here, &links, heard, unsure))
             })
         };
         let judge_all = asked.for_content(Content::Demanded);
@@ -364,7 +370,8 @@ impl Chooser {
                 true => {
                     let here = (knowledge.now, knowledge.state.position);
                     let doubt = doubt_of(knowledge.doubts, heard.id.into());
-                    station(parameters, here, knowledge.links, heard, doubt)
+                    let unsure = (doubt, options.lost_together());
+                    station(parameters, here, knowledge.links, heard, unsure)
                 }
                 false => agent(heard.id.into(), &heard.state),
             };
@@ -640,13 +647,14 @@ fn station(
     (now, place): (Instant, Position),
     links: &LinkQuality,
     heard: &Neighbour,
-    doubt: f64,
+    (doubt, together): (f64, f64),
 ) -> Body {
     let gaps = f64::from(heard.beacons.saturating_sub(1));
     let between_s = (gaps > 0.0).then(|| heard.at.since(heard.first_at).seconds() / gaps);
     let age_s = now.since(heard.at).seconds();
     let share = links.between(place, heard.state.position);
     let spoken = Spoken::new(parameters, heard.state.speed, age_s, between_s, share);
+    let spoken = spoken.lost_together(together, share);
     Body {
         spoken: Some(spoken.in_doubt(doubt)),
         ..agent(heard.id.into(), &heard.state)
@@ -750,6 +758,8 @@ fn silent(state: &ObjectState) -> Body {
         spoken: None,
     }
 }
+
+mod unasked;
 
 #[cfg(test)]
 mod tests;

@@ -72,7 +72,7 @@ impl Participant {
             refusals: Refusals::default(),
             ears: Ears::new(id, parameters, profile.keeps_sayings()),
             listener: Listener::new(parameters, id),
-            contributor: Contributor::new(parameters, id),
+            contributor: Contributor::new(parameters, id).judging(profile.judgement.as_ref()),
             chooser: Chooser::default(),
             rule: OfficeRule::new(parameters),
             host: None,
@@ -168,7 +168,8 @@ impl Participant {
         self.ears.clear();
         self.listener.restart(now);
         self.refusals.others += self.contributor.crowded_out();
-        self.contributor = Contributor::new(&self.profile.parameters, self.id);
+        self.contributor = Contributor::new(&self.profile.parameters, self.id)
+            .judging(self.profile.judgement.as_ref());
         self.watch = Watch::default();
         self.beacons = BeaconTimer::default();
         self.beaconed = beacon_slot_before(&self.profile, self.id, now);

@@ -6,6 +6,7 @@
 //! that is there could be read.
 
 mod demand;
+mod demand_road;
 mod density;
 pub mod markers;
 mod misbehaviour;
@@ -138,6 +139,16 @@ const DEMAND_SUMO: Source = source(
     "cargo run --release -- sweep examples/demand-sumo.toml",
 );
 
+const DEMAND_ROAD: Source = source(
+    "demand-road",
+    "choice by demand on the road",
+    "cargo run --release -- sweep examples/demand-road.toml",
+);
+const DEMAND_DENSITY: Source = source(
+    "demand-density",
+    "choice by demand by density and penetration",
+    "cargo run --release -- sweep examples/demand-density.toml",
+);
 const ROAD: Source = source(
     "road",
     "the road as it is",
@@ -399,6 +410,29 @@ impl<'a> Gathered<'a> {
             .map_err(|source| ResultsError::Table { path, source })
     }
 
+    /// The arm `demand` on roads as they are, beside its rivals.
+    fn demand_road(&mut self, out: &Path) -> Result<(), ResultsError> {
+        type Made = fn(&Path) -> io::Result<Option<String>>;
+        let tables: [(Source, &[&str], Made); 2] = [
+            (DEMAND_ROAD, &[crate::plan::VARIANT], demand_road::tables),
+            (
+                DEMAND_DENSITY,
+                &demand_road::DENSITY_KEYS,
+                demand_road::density_table,
+            ),
+        ];
+        for (source, keys, table) in tables {
+            if self.sweep(out, source, keys)?.is_none() {
+                continue;
+            }
+            let path = out.join(source.name).join("runs.parquet");
+            let made = table(&path).map_err(|source| ResultsError::Table { path, source })?;
+            self.parts
+                .extend(made.map(|text| (source.name.to_string(), text)));
+        }
+        Ok(())
+    }
+
     fn sweeps(&mut self, out: &Path) -> Result<(), ResultsError> {
         let keys = [crate::plan::VARIANT, crate::world::MARGIN];
         if let Some(worlds) = self.sweep(out, READINGS, &keys)?
@@ -440,6 +474,7 @@ impl<'a> Gathered<'a> {
                 road::tables(&path).map_err(|source| ResultsError::Table { path, source })?;
             self.part("road", tables);
         }
+        self.demand_road(out)?;
         if self.sweep(out, DEMAND_SUMO, &[])?.is_some() {
             let read = |name: &str, table: fn(&Path) -> io::Result<String>| {
                 let path = out.join(DEMAND_SUMO.name).join(name);

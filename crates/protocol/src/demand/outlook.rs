@@ -74,6 +74,9 @@ impl Targets {
     }
 }
 
+/// From so many looks on it pays to find out who stands around: with fewer each line is walked along.
+const MANY_LOOKS: usize = 32;
+
 /// Who sees whom, as far as the host can tell.
 pub(super) struct Outlook<'a> {
     scene: &'a Scene,
@@ -98,19 +101,22 @@ impl<'a> Outlook<'a> {
         }
     }
 
-    /// The same for one who looks around, as far as `range_m`.
+    /// The same for one who looks around, as far as `range_m`, at so many.
     pub(super) fn around<'o>(
         &'o self,
         shadows: &'o mut Shadows,
         from: u32,
         range_m: f64,
+        looks: usize,
     ) -> Panorama<'o> {
+        let cast = looks >= MANY_LOOKS && self.digests.is_none();
+        if cast {
+            shadows.cast(self.scene, from, range_m);
+        }
         Panorama {
             outlook: self,
-            shadows,
-            cast: false,
+            shadows: cast.then_some(shadows),
             from,
-            range_m,
         }
     }
 }
@@ -118,25 +124,19 @@ impl<'a> Outlook<'a> {
 /// What one body sees of those around it, as far as the host can tell.
 pub(super) struct Panorama<'a> {
     outlook: &'a Outlook<'a>,
-    shadows: &'a mut Shadows,
-    /// Somebody was looked at, so that it is known who stands around.
-    cast: bool,
+    /// Who stands around, where that was found out.
+    shadows: Option<&'a mut Shadows>,
     from: u32,
-    range_m: f64,
 }
 
 impl Panorama<'_> {
     /// It sees `to`, which is within its range.
     pub(super) fn shows(&mut self, to: u32) -> bool {
         let Outlook { scene, walls, .. } = *self.outlook;
-        if let Some(digests) = &self.outlook.digests {
-            return digests.mark(self.from, to);
+        match &mut self.shadows {
+            Some(shadows) => !shadows.hide(scene, to) && !scene.walled_off(self.from, to, walls),
+            None => self.outlook.sees(self.from, to),
         }
-        if !self.cast {
-            self.shadows.cast(scene, self.from, self.range_m);
-            self.cast = true;
-        }
-        !self.shadows.hide(scene, to) && !scene.walled_off(self.from, to, walls)
     }
 }
 

@@ -20,6 +20,14 @@ parameters! {
         /// are, where somebody needs it. At an hour every station tells of itself.
         beacons_within_s: f64 = 0.25, unit "s", range above(0.0).at_most(3_600.0),
             source "design: choice by demand; the shortest deadline is 0.2 s";
+        /// Share of stations whose beacons get lost for everybody for a while, as where two keep sending at the same time: a station
+        /// with several beacons in a row unheard is taken for one of them, and reported as silent objects are. At 0 every beacon is
+        /// lost by itself.
+        lost_together: f64 = 0.03, range at_least(0.0).at_most(0.9), source "docs/beyond-the-letter.md: on tuning seeds";
+        /// Who sees a silent object that somebody needs, and has heard nobody tell of it for so long, tells it unasked, the
+        /// nearest two of those who see it first. At an hour nobody speaks unasked.
+        unasked_after_s: f64 = 0.22, unit "s", range above(0.0).at_most(3_600.0),
+            source "design: a little more than a cycle, in which whoever is asked tells again";
         /// What others just said lowers what a contributor takes to be needed.
         counts_said: bool = false, source "design: choice by demand";
         /// The channel is idle up to this load, beacons included: contributors are asked for all that is silent.
@@ -35,14 +43,14 @@ parameters! {
         ceiling: f64 = 0.2, unit "share of capacity", range above(0.0).at_most(1.0), source "design: choice by demand";
         /// Chance, for a host, that what is taken for a station is somebody else, for each square metre of `position_error_m`:
         /// from `least_doubt` on stations are reported as silent objects are.
-        doubt_per_m2: f64 = 0.04, unit "per m²", range at_least(0.0).at_most(1.0),
+        doubt_per_m2: f64 = 0.05, unit "per m²", range at_least(0.0).at_most(1.0),
             source "docs/protocol.md: 1.4, 11 and 36 % at 1, 2 and 3 m";
         /// Bodies without a radio that may stand where a contributor sees a station, for each square metre of road: by how far off
         /// a station is from where it says, and by how many others could be there, it doubts who that is.
         strangers_per_m2: f64 = 0.03, unit "per m²", range at_least(0.0).at_most(1.0),
             source "design: one vehicle in 33 m² of a road, as in a queue";
         /// A contributor reports what it takes for a station from this doubt on, where somebody needs it.
-        least_doubt: f64 = 0.05, range above(0.0).at_most(1.0), source "design: choice by demand";
+        least_doubt: f64 = 0.2, range above(0.0).at_most(1.0), source "design: choice by demand";
     }
 }
 
@@ -59,6 +67,11 @@ impl Road {
 /// No two bodies are nearer to each other, in metres: the width of a lane.
 const APART_M: f64 = 3.0;
 
+/// Nobody waits so long, in seconds.
+const NEVER_S: f64 = 3_600.0;
+/// A station is silent for now if its beacons are lost for everybody by this chance.
+const LOST: f64 = 0.5;
+
 impl DemandOptions {
     /// The rules of the road, where they are in force.
     pub(crate) fn road(&self) -> Option<&Road> {
@@ -72,6 +85,18 @@ impl DemandOptions {
             _ => 0.0,
         };
         (per_m2 * self.position_error_m * self.position_error_m).clamp(0.0, 1.0)
+    }
+
+    /// The share of stations whose beacons get lost for everybody at a time.
+    pub(crate) fn lost_together(&self) -> f64 {
+        self.road().map_or(0.0, |road| road.lost_together)
+    }
+
+    /// After how long those who see what is needed tell of it unasked, where they do.
+    #[must_use]
+    pub fn unasked_after_s(&self) -> Option<f64> {
+        let after_s = self.road()?.unasked_after_s;
+        (after_s < NEVER_S).then_some(after_s)
     }
 
     /// The allowance of the arm that has none in its name, a share of capacity.
@@ -105,10 +130,17 @@ impl DemandOptions {
     pub(crate) fn is_rare(&self, body: &Body) -> bool {
         match (self.road(), body.spoken) {
             (Some(road), Some(spoken)) => {
-                spoken.every_s > road.beacons_within_s || spoken.doubt >= road.least_doubt
+                spoken.every_s > road.beacons_within_s
+                    || spoken.doubt >= road.least_doubt
+                    || spoken.lost >= LOST
             }
             _ => false,
         }
+    }
+
+    /// The beacons of a station are lost for everybody at present.
+    pub(crate) fn is_lost(&self, body: &Body) -> bool {
+        self.on_road && body.spoken.is_some_and(|spoken| spoken.lost >= LOST)
     }
 
     /// Chance that somebody lacks a body that it does not see, to whom a share `heard` of its messages gets through and for whom

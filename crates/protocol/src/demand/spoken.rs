@@ -15,7 +15,12 @@ pub struct Spoken {
     pub every_s: f64,
     /// Chance that what is taken for it is somebody else, who says nothing.
     pub doubt: f64,
+    /// Chance that its beacons get lost for everybody at present.
+    pub lost: f64,
 }
+
+/// A beacon may come later than it is due by so much of the time between two.
+const LATE: f64 = 0.5;
 
 impl Spoken {
     /// From its last beacon, `age_s` seconds ago, and the time between two that were heard, which is longer where some were lost: a
@@ -35,7 +40,21 @@ impl Spoken {
             age_s: age_s.max(0.0),
             every_s: every_s.clamp(parameters.beacon_s.min(LONGEST_S), LONGEST_S),
             doubt: 0.0,
+            lost: 0.0,
         }
+    }
+
+    /// The same where of all stations the beacons of a share `together` get lost for everybody for a while, as where two keep sending at the
+    /// same time. Of this station whoever judges hears a share `heard`: the more in a row it did not hear, the more likely nobody does.
+    #[must_use]
+    pub fn lost_together(self, together: f64, heard: f64) -> Self {
+        let unheard = libm::floor((self.age_s / self.every_s - LATE).clamp(0.0, 1e3));
+        let by_chance = (1.0 - together) * libm::pow((1.0 - heard).clamp(0.0, 1.0), unheard);
+        let lost = match unheard >= 1.0 && together > 0.0 {
+            true => together / (together + by_chance),
+            false => 0.0,
+        };
+        Self { lost, ..self }
     }
 
     /// The same with so much doubt whether it is this station.
@@ -49,16 +68,19 @@ impl Spoken {
     #[must_use]
     pub fn missed(&self, heard: f64, deadline_s: f64, ahead_s: f64) -> f64 {
         let lost = 1.0 - heard;
-        if self.every_s <= deadline_s {
-            return libm::pow(lost, deadline_s / self.every_s);
-        }
-        // The last one may still be young enough, and another may come until then.
+        // The last one may still be young enough.
         let last = match self.age_s + ahead_s <= deadline_s + 1e-9 {
             true => lost,
             false => 1.0,
         };
-        let another = (deadline_s.min(ahead_s) / self.every_s).clamp(0.0, 1.0);
-        last * (1.0 - heard * another)
+        let by_chance = if self.every_s <= deadline_s {
+            libm::pow(lost, deadline_s / self.every_s)
+        } else {
+            // Another may come until then.
+            let another = (deadline_s.min(ahead_s) / self.every_s).clamp(0.0, 1.0);
+            last * (1.0 - heard * another)
+        };
+        self.lost * last + (1.0 - self.lost) * by_chance
     }
 }
 
@@ -98,6 +120,7 @@ mod tests {
             age_s: 0.05,
             every_s: 0.1,
             doubt: 0.0,
+            lost: 0.0,
         };
         assert!((often.missed(0.9, 0.2, 0.0) - 0.01).abs() < 1e-12);
         // Once a second: while the last is young, and by chance.
@@ -106,11 +129,33 @@ mod tests {
                 age_s,
                 every_s: 1.0,
                 doubt: 0.0,
+                lost: 0.0,
             };
             (rare.missed(0.9, 0.2, ahead_s) * 1e6).round() / 1e6
         };
         assert_eq!([rare(0.1, 0.0), rare(0.3, 0.0)], [0.1, 1.0]);
         assert_eq!([rare(0.0, 0.2), rare(0.1, 0.2)], [0.082, 0.82]);
+    }
+
+    #[test]
+    fn who_is_not_heard_in_a_row_is_lost_to_all() {
+        let parameters = Parameters::default();
+        let of = |age_s, heard| {
+            let spoken = Spoken::new(&parameters, 0.0, age_s, None, heard);
+            spoken.lost_together(0.03, heard)
+        };
+        // Within its time, and a little late.
+        assert_eq!([of(0.05, 0.95).lost, of(0.14, 0.95).lost], [0.0; 2]);
+        // One unheard may be chance, two nearby hardly are; far off more of them are needed.
+        assert!((0.3..0.5).contains(&of(0.16, 0.95).lost));
+        assert!(of(0.26, 0.95).lost > 0.9);
+        assert!((0.2..0.4).contains(&of(0.26, 0.75).lost));
+        assert!(of(0.56, 0.75).lost > 0.9);
+        // Then the last one tells while it is young.
+        assert!(of(0.26, 0.95).missed(0.95, 0.2, 0.0) > 0.9);
+        assert!(of(0.26, 0.95).missed(0.95, 0.5, 0.0) < 0.06);
+        let never = Spoken::new(&parameters, 0.0, 0.9, None, 0.9).lost_together(0.0, 0.9);
+        assert_eq!(never.lost, 0.0);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use covey_protocol::contributor::Contributor;
 use covey_protocol::knowledge::{Chooser, Observer};
 use covey_protocol::messages::{Broadcast, ObjectState, Report};
-use covey_protocol::{AgentId, Duration, Parameters, Profile};
+use covey_protocol::{AgentId, Duration, Profile};
 
 use super::ears::{ContributorEars, Sayings};
 use crate::channel::{Class, Parcel, Ticket};
@@ -30,6 +30,8 @@ pub(super) struct Contributors {
     /// By place: when in the cycle it reports, where it contributes.
     phases: Vec<Duration>,
     chooser: Chooser,
+    /// Whoever is on the road may speak unasked.
+    volunteers: bool,
     /// What was said of objects, where contributors choose by it what to say.
     sayings: Option<Sayings>,
     /// Reports of this step.
@@ -44,6 +46,10 @@ impl Contributors {
             by_place: Vec::new(),
             phases: Vec::new(),
             chooser: Chooser::default(),
+            volunteers: profile
+                .judgement
+                .as_ref()
+                .is_some_and(|options| options.unasked_after_s().is_some()),
             sayings: profile.judgement.as_ref().map(|_| Sayings::default()),
             sent: Vec::new(),
             waiting: Vec::new(),
@@ -80,17 +86,14 @@ impl Contributors {
     pub(super) fn heed(
         &mut self,
         world: &World<'_>,
-        parameters: &Parameters,
+        profile: &Profile,
         receiver: Slot,
         broadcast: &Broadcast,
     ) {
-        let place = receiver.index();
         let agent = world.agent(receiver);
         let asked = broadcast.contributors.binary_search(&agent).is_ok();
-        if asked || self.by_place[place].is_some() {
-            let contributor = self.by_place[place]
-                .get_or_insert_with(|| Box::new(Contributor::new(parameters, agent)));
-            self.phases[place] = contributor.phase();
+        if asked || self.by_place[receiver.index()].is_some() {
+            let contributor = self.enlist(world, profile, receiver);
             let place = world.here(receiver).state.position;
             contributor.obey(world.now(), Some(place), broadcast);
         }
@@ -103,6 +106,9 @@ impl Contributors {
         let phase = Duration::from_micros(i64::from(world.phase()) * covey_traffic::STEP_US);
         let thinning = Class::Report.thinning(world);
         for &slot in world.road.participants() {
+            if self.volunteers {
+                self.enlist(world, profile, slot);
+            }
             if self.phases[slot.index()] != phase {
                 continue;
             }
@@ -124,13 +130,25 @@ impl Contributors {
         }
     }
 
+    /// The contributor at a place, from the first time on that it may speak.
+    fn enlist(&mut self, world: &World<'_>, profile: &Profile, slot: Slot) -> &mut Contributor {
+        let place = slot.index();
+        if self.by_place[place].is_none() {
+            let contributor = Contributor::new(&profile.parameters, world.agent(slot));
+            let contributor = contributor.judging(profile.judgement.as_ref());
+            self.phases[place] = contributor.phase();
+            self.by_place[place] = Some(Box::new(contributor));
+        }
+        self.by_place[place].as_mut().expect("was just put there")
+    }
+
     /// What the contributor at a place reports now, if it is asked.
     fn compose(&mut self, profile: &Profile, turn: &mut Turn<'_>, slot: Slot) -> Option<Report> {
         let world = turn.stage.world;
         let now = world.now();
         let contributor = self.by_place[slot.index()].as_mut()?;
         while contributor.poll_event().is_some() {}
-        if !contributor.is_admitted() {
+        if !contributor.may_speak() {
             // It has nothing to send, whatever it senses.
             return None;
         }

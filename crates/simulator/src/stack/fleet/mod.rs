@@ -349,7 +349,7 @@ impl Fleet {
         if self.offices.heed(turn, receiver, broadcast) {
             let world = turn.stage.world;
             self.contributors
-                .heed(world, &self.profile.parameters, receiver, broadcast);
+                .heed(world, &self.profile, receiver, broadcast);
         }
     }
 }
