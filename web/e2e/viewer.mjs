@@ -238,6 +238,7 @@ try {
     if (key === "0") assert.ok(texts.all > 0, "tiles have texts");
   }
   await page.fill("#slider", String(middle));
+  await page.waitForTimeout(400);
 
   // The moment in the address is the moment on another screen.
   const address = page.url();

@@ -130,7 +130,7 @@ fn silent_objects_that_matter_have_the_place_where_they_are() {
     let header = reader.manifest().header.clone();
     assert_eq!(header.revision, "here");
     assert_eq!(header.readings["penetration"], 0.5);
-    assert_eq!(header.arms[0].paint, "ink");
+    assert_eq!(header.arms[0].paint, "violet");
     let (mut silent, mut near) = (0, 0);
     for chunk in reader.chunks() {
         let steps = reader.steps(chunk).unwrap();
