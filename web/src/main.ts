@@ -166,11 +166,7 @@ class Page {
       maps.append(box);
       const pane: Pane = { arm: number, view, counter, tip, told: "" };
       this.panes.push(pane);
-      // Its size is known without a look at the layout in every frame.
-      new ResizeObserver(() => {
-        view.covered = [counter.offsetLeft + counter.offsetWidth, counter.offsetTop + counter.offsetHeight];
-        this.dirty = true;
-      }).observe(counter);
+      view.keepClearOf(counter, () => (this.dirty = true));
       this.listen(pane, this.panes.length - 1);
     }
     byId<HTMLSelectElement>("arm").value = String(arm);
@@ -751,11 +747,7 @@ class Page {
 
   /** Texts of tiles that lie under the box of their pane's counts, and how many there are. */
   tileTexts(): { all: number; covered: number } {
-    const texts = this.panes.flatMap((p) => {
-      const [map, box] = [p.view.canvas.getBoundingClientRect(), p.counter.getBoundingClientRect()];
-      const ratio = p.view.canvas.width / map.width;
-      return p.view.tileTexts.map(([left, top]) => map.left + left / ratio < box.right && map.top + top / ratio < box.bottom);
-    });
+    const texts = this.panes.flatMap((p) => p.view.textsUnder(p.counter));
     return { all: texts.length, covered: texts.filter((covered) => covered).length };
   }
 
@@ -770,14 +762,8 @@ class Page {
   }
 
   now(): { time: number; cycle: number; playing: boolean; selected: number | null; eye: Eye; arms: number[] } {
-    return {
-      time: this.time,
-      cycle: this.recording.cycleAt(this.time),
-      playing: this.playing,
-      selected: this.selected,
-      eye: { ...this.eye },
-      arms: this.panes.map((pane) => pane.arm),
-    };
+    const { time, playing, selected, eye } = this;
+    return { time, cycle: this.recording.cycleAt(time), playing, selected, eye: { ...eye }, arms: this.panes.map((pane) => pane.arm) };
   }
 }
 

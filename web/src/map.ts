@@ -129,6 +129,21 @@ export class MapView {
   private readonly cos: number;
   private readonly sin: number;
 
+  /** Texts keep clear of a box over the map. Its size is known without a look at the layout in every frame. */
+  keepClearOf(box: HTMLElement, changed: () => void): void {
+    new ResizeObserver(() => {
+      this.covered = [box.offsetLeft + box.offsetWidth, box.offsetTop + box.offsetHeight];
+      changed();
+    }).observe(box);
+  }
+
+  /** Of each text of a tile: it lies under a box over the map. */
+  textsUnder(box: HTMLElement): boolean[] {
+    const [map, over] = [this.canvas.getBoundingClientRect(), box.getBoundingClientRect()];
+    const ratio = this.canvas.width / map.width;
+    return this.tileTexts.map(([left, top]) => map.left + left / ratio < over.right && map.top + top / ratio < over.bottom);
+  }
+
   constructor(
     private readonly manifest: Manifest,
     private readonly ground: Ground,

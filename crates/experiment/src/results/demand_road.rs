@@ -267,7 +267,7 @@ pub(crate) const DENSITY_KEYS: [&str; 2] = ["traffic.main_density", "penetration
 const AHEAD_POINTS: f64 = 0.05;
 
 /// The rival that misses least, of those that `counts` lets through.
-fn least<'w>(world: &'w RoadWorld, counts: impl Fn(&ArmRuns) -> bool) -> Option<&'w ArmRuns> {
+fn least(world: &RoadWorld, counts: impl Fn(&ArmRuns) -> bool) -> Option<&ArmRuns> {
     let deficit = |arm: &ArmRuns| arm.deficit().map_or(f64::INFINITY, |share| share.mean);
     let rivals = world.rivals().filter(|arm| counts(arm));
     rivals.min_by(|a, b| deficit(a).total_cmp(&deficit(b)))
@@ -333,12 +333,11 @@ mod tests {
     use crate::files::tests::Folder;
     use crate::tables::typed::{Column, Kind, ParquetTable};
 
+    /// A run: its keys, arm, seed, missed of a thousand, load, resources.
+    type Row<'a> = (Vec<Cell>, &'a str, i64, f64, f64, Option<f64>);
+
     /// A table of runs in a folder: keys, arm, seed, missed of a thousand, load, resources.
-    fn written(
-        name: &str,
-        keys: &[(&'static str, Kind)],
-        rows: &[(Vec<Cell>, &str, i64, f64, f64, Option<f64>)],
-    ) -> Folder {
+    fn written(name: &str, keys: &[(&'static str, Kind)], rows: &[Row<'_>]) -> Folder {
         let folder = Folder::new(name);
         std::fs::create_dir_all(&folder.0).unwrap();
         let mut columns: Vec<Column> = keys.iter().map(|&(k, kind)| Column::new(k, kind)).collect();
