@@ -141,15 +141,7 @@ impl Source {
             Self::NpmLock { folder } => report.call(Call::new(
                 root,
                 "npm",
-                // Not `npm ci`: it wants the lock to list what optional packages of other platforms would need.
-                &[
-                    "install",
-                    "--prefix",
-                    folder,
-                    "--no-save",
-                    "--no-audit",
-                    "--no-fund",
-                ],
+                &["ci", "--prefix", folder, "--no-audit", "--no-fund"],
             )),
             Self::Apt { packages } => apt(root, packages, report),
         }
@@ -177,9 +169,7 @@ impl Source {
                 "Node 20.19 or newer is needed. Try `npm install --prefix {NPM} {package}@{version}`."
             ),
             Self::NpmLock { folder } => {
-                format!(
-                    "Node 20.19 or newer is needed. Try `npm install --no-save --prefix {folder}`."
-                )
+                format!("Node 20.19 or newer is needed. Try `npm ci --prefix {folder}`.")
             }
             Self::Apt { packages } => {
                 format!("Try, as root, `apt-get install {}`.", packages.join(" "))

@@ -198,7 +198,7 @@ const COMPONENTS: &[Component] = &[
                 "-p",
                 "['typescript', '@foxglove/schemas', '@mcap/core', '@mcap/support', 'ajv', 'vite'].map((name) => require(`./web/node_modules/${name}/package.json`).version).pop()",
             ],
-            "8.3.8",
+            "8.3.5",
         ),
         source: Source::NpmLock { folder: "web" },
     },
