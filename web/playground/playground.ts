@@ -159,6 +159,8 @@ class Playground {
     this.selected = null;
     this.grip = null;
     this.toldMisses = [];
+    // What was said of another scene is not true of this one.
+    if (document.documentElement.dataset["ready"] === "true") say("");
     for (const button of byId("scenes").children) button.setAttribute("aria-pressed", "false");
     byId("story").textContent = story || "A scene of somebody's own: drag what is there, draw what is missing.";
     const [left, right] = scene.arms.map((arm) => arm.split("@")[0]!);
@@ -398,12 +400,18 @@ class Playground {
   private tellCured(): void {
     const arms = this.answer.arms;
     const now = arms.map((arm) => ({ arm: arm.name.split("@")[0]!, pairs: new Set(arm.missed.map((m) => `${m.vehicle} ${m.object}`)) }));
+    const told = arms.map((arm) => new Set(arm.told.map((t) => `${t.vehicle} ${t.object}`)));
     const words: string[] = [];
     now.forEach(({ arm, pairs }, i) => {
       const before = this.toldMisses[i];
       if (before?.arm !== arm) return;
       const name = policyName(arm).toLowerCase();
-      for (const pair of before.pairs) if (!pairs.has(pair)) words.push(`Cured with ${name}: ${pair.split(" ")[0]} knows of ${pair.split(" ")[1]}.`);
+      for (const pair of before.pairs) {
+        if (pairs.has(pair)) continue;
+        const [vehicle, object] = pair.split(" ");
+        // It may see for itself now, or what it missed may be gone.
+        words.push(told[i]!.has(pair) ? `Cured with ${name}: ${vehicle} knows of ${object}.` : `With ${name} ${vehicle} no longer misses ${object}.`);
+      }
       for (const pair of pairs) if (!before.pairs.has(pair)) words.push(`Missed with ${name}: ${pair.split(" ")[0]} does not know of ${pair.split(" ")[1]}.`);
     });
     this.toldMisses = now;

@@ -64,7 +64,7 @@ export const SCENES: { title: string; story: string; scene: Scene }[] = [
   {
     title: "A redundant crowd",
     story:
-      "Nine vehicles see the same car, and if everyone reports what it sees, the channel carries the same news again and again. A host that knows of it tells it once, and asks only for what somebody lacks: compare how full the channel is.",
+      "Nine vehicles see the same car, and if everyone reports what it sees, the channel carries the same news again and again. A host that knows of it tells it once, and asks only for what somebody lacks: compare what each takes of the channel.",
     scene: { vehicles: crowd(), buildings: CORNERS, arms: ["cpm-etsi", "demand@0.2"], capacity_bytes_per_s: 60_000 },
   },
   {

@@ -25,9 +25,9 @@ export const takesBudget = (name: string): boolean => POLICIES.find(([own]) => o
 export function captionOf(caption: HTMLElement, name: string, arm: ArmAnswer | undefined): void {
   const base = name.split("@")[0]!;
   const verdict = arm ? (arm.relevant === 0 ? "nothing matters to anybody" : `${arm.missed.length} of ${arm.relevant} missed`) : "…";
-  const told = arm ? [`channel ${(100 * arm.load).toFixed(1)} % full`] : [];
+  const told = arm ? [`${(100 * arm.load).toFixed(1)} % of the channel beside beacons`] : [];
   if (arm && base !== "cam-only" && base !== "oracle") told.push(arm.speakers.length === 0 ? "nobody reports" : `${arm.speakers.length} vehicle${arm.speakers.length === 1 ? " reports" : "s report"}`);
-  if (arm && takesBudget(base)) told.push(arm.hosts.length === 0 ? "no host" : `${arm.hosts.join(", ")} is the host`);
+  if (arm && takesBudget(base)) told.push(arm.hosts.length === 0 ? "no host" : arm.hosts.length === 1 ? `vehicle ${arm.hosts[0]} is the host` : `vehicles ${arm.hosts.join(", ")} are hosts`);
   if (arm && base === "proposed") told.push(`price ${arm.price.toFixed(2)}`);
   const key = `${name} ${verdict} ${told.join()} ${arm?.paint}`;
   if (caption.dataset["told"] === key) return;
@@ -58,7 +58,7 @@ export function sentences(arm: ArmAnswer): string[] {
   if (arm.missed.length > 4) lines.push(`And ${arm.missed.length - 4} more.`);
   if (lines.length === 0 && arm.relevant > 0) {
     const told = arm.told.length;
-    lines.push(told > 0 ? `Nobody misses anything: ${told} of ${arm.relevant} are known because somebody told.` : "Nobody misses anything.");
+    lines.push(told > 0 ? `Nobody misses anything: ${told} of ${arm.relevant} ${told === 1 ? "is" : "are"} known because somebody told.` : "Nobody misses anything.");
   }
   return lines;
 }
@@ -131,6 +131,7 @@ export function legend(): HTMLElement[] {
     [`contributor:M6 3L18 8L6 13Z`, "reports what it sees"],
     [`host:M12 1L19 8L12 15L5 8Z`, "host: decides who reports"],
     [`without:${body}`, "has no radio"],
+    [`without:${body}|without:M3 5L17 11`, "its radio has died"],
     [`halo:M6 2L18 14M18 2L6 14|cross:M6 2L18 14M18 2L6 14`, "misses something that matters to its next decision"],
     ["missed:M1 8H23", "what it misses"],
     ["told:M1 8H23", "what it knows because somebody told"],

@@ -26,7 +26,7 @@ async function look(r: Recording, cycle: number, test: (cycle: number) => Promis
   return null;
 }
 
-/** The next cycle in which an arm misses something that somebody could have told of, or anything if there is none such. */
+/** The next cycle in which an arm misses something. */
 export async function nextMiss(r: Recording, arm: number, cycle: number): Promise<Found | null> {
   const curve = await r.ready(() => r.curve(arm));
   const first = r.manifest.first_cycle;

@@ -164,14 +164,16 @@ function outByDemand(id: number, facts: Facts, e: DemandExplanation): string {
   return `${worth}: after the other picks too little of it is left`;
 }
 
-/** What of a sender's message of this cycle reached the vehicle. */
+/** What of a sender's message of this cycle reached the vehicle that misses the object. */
 function said(arm: ArmCycle, id: number, vehicle: number): string {
   const sent = arm.deliveries.filter((d) => d.sender === id);
   if (sent.length === 0) return "said nothing";
   const reached = sent.filter((d) => d.receivers.includes(vehicle)).length;
   const what = sent.some((d) => d.broadcast) ? "broadcast" : "reported";
-  if (reached === sent.length) return `${what}; decoded here`;
-  return reached > 0 ? `${what} ${sent.length} times, ${reached} decoded here` : `${what}; lost on the way here`;
+  if (reached === 0) return `${what}; lost on the way here`;
+  // The object is missed all the same.
+  const without = "without the object, or with what was too old by then";
+  return reached === sent.length ? `${what}; decoded here, ${without}` : `${what} ${sent.length} times, ${reached} decoded here, ${without}`;
 }
 
 /** What control there is, with its scale. */
@@ -192,14 +194,15 @@ function whatIf(q: Question, facts: Facts, e: Explanation): HTMLElement {
   box.append(element("h3", "Decide again"));
   const verdict = element("p", "", { class: "cured", role: "status" });
   const host = e.decision.host;
+  const were = tellers(facts, e);
   const show = (again: Explanation, text: string): void => {
     const by = tellers(facts, again);
-    const cured = by.length > 0;
-    verdict.dataset["cured"] = String(cured);
+    const more = by.filter((teller) => !were.includes(teller));
+    verdict.dataset["cured"] = String(more.length > 0);
     verdict.dataset["asked"] = (again.by === "score" ? contributors(again) : again.decision.picks.filter((p) => p.pick === "report").map((p) => p.id)).join();
-    verdict.textContent = cured
-      ? `${text}: cured if the message arrives, ${by.join(", ")} would tell.`
-      : `${text}: not cured, nobody who had seen it would be asked.`;
+    if (more.length > 0) verdict.textContent = `${text}: cured if it is in what ${more.join(", ")} would send, too, and arrives.`;
+    else if (by.length > 0) verdict.textContent = `${text}: not cured, only those would tell who were to tell as it was (${by.join(", ")}).`;
+    else verdict.textContent = `${text}: not cured, nobody who had seen it would be asked.`;
   };
   let asking = 0;
   for (const control of controls(e)) {
@@ -219,6 +222,11 @@ function whatIf(q: Question, facts: Facts, e: Explanation): HTMLElement {
     box.append(label);
   }
   show(e, "As it was");
+  // It is a miss: whoever was to tell did not.
+  verdict.textContent =
+    were.length > 0
+      ? `As it was: missed, though ${were.join(", ")} ${were.length === 1 ? "was" : "were"} to tell: lost on the way, left out of the message, or too old by then.`
+      : "As it was: nobody who had seen it was asked.";
   box.append(verdict);
   return box;
 }
