@@ -286,8 +286,9 @@ function answer(q: Question, facts: Facts | null): HTMLElement[] {
     const heard = hosts.filter((d) => d.receivers.includes(q.vehicle)).map((d) => d.sender);
     parts.push(element("p", heard.length > 0 ? `Broadcasts decoded here: of ${heard.join(", ")}.` : "No broadcast of this cycle was decoded here."));
   }
-  if (e) parts.push(whatIf(q, facts, e));
-  else if (q.recording.manifest.arms[q.arm]!.hosted) parts.push(element("p", "No host decided nearby in the cycle before."));
+  // Where nobody had seen it there is nothing to decide otherwise.
+  if (e && facts.seen.length > 0) parts.push(whatIf(q, facts, e));
+  else if (!e && q.recording.manifest.arms[q.arm]!.hosted) parts.push(element("p", "No host decided nearby in the cycle before."));
   parts.push(back);
   return parts;
 }
