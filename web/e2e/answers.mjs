@@ -190,8 +190,29 @@ try {
   await download.saveAs(file);
   assert.ok(statSync(file).size > 10_000);
   assert.equal(readFileSync(file).subarray(1, 4).toString(), "PNG");
+
   await picture(page, "compare");
   const address = page.url();
+
+  // And a film of what is played, which another page plays.
+  await page.fill("#slider", String(manifest.first_cycle));
+  await page.click("#save-film");
+  await page.waitForFunction((time) => window.covey.now().time > time + 1, (await now(page)).time);
+  const [taken] = await Promise.all([page.waitForEvent("download"), page.click("#save-film")]);
+  const film = join(pictures, "saved.webm");
+  await taken.saveAs(film);
+  assert.equal(await page.textContent("#save-film"), "Film");
+  await page.click("#play");
+  const cinema = await (await browser.newContext()).newPage();
+  const shown = await cinema.evaluate(async (data) => {
+    const video = document.createElement("video");
+    video.src = data;
+    await new Promise((done, fail) => ([video.onloadeddata, video.onerror] = [done, fail]));
+    return [video.videoWidth, video.videoHeight];
+  }, `data:video/webm;base64,${readFileSync(film).toString("base64")}`);
+  const drawn = await page.$$eval(".map canvas", (all) => [all.reduce((sum, c) => sum + c.width, 0), all[0].height]);
+  assert.ok(shown.every((size, i) => Math.abs(size - drawn[i]) <= 1), `the film has ${shown}, the maps ${drawn}`);
+  await cinema.close();
   await page.close();
 
   // On a phone arms stand one above the other, nothing is wider than the screen, and buttons fit a finger.

@@ -5,6 +5,14 @@ import { Role } from "./data";
 import type { Layers } from "./map";
 import { element } from "./why";
 
+/** Layers by the letters that stand for them in the address. */
+export const LETTERS = [
+  ["coverage", "m"],
+  ["risk", "r"],
+  ["tiles", "t"],
+  ["misses", "x"],
+] as const satisfies readonly (readonly [keyof Layers, string])[];
+
 /** A box for each layer that can be shown. */
 export function layerBoxes(layers: Layers, changed: () => void): HTMLElement {
   const box = element("div", "", { class: "layers" });
@@ -87,10 +95,19 @@ export function legend(c: Colours): HTMLElement {
     pen.setLineDash([6, 4]);
     pen.strokeRect(-18, -8, 36, 16);
   });
-  mark(list, "cells that the host's twin holds", (pen) => {
-    pen.fillStyle = c.heat;
-    pen.globalAlpha = 0.45;
-    pen.fillRect(-16, -16, 32, 32);
+  for (const [text, colour] of [
+    ["cells that the host's twin holds", c.heat],
+    ["cells that somebody is about to drive through (risk map)", c.risk],
+  ] as const) {
+    mark(list, text, (pen) => {
+      pen.fillStyle = colour;
+      pen.globalAlpha = 0.45;
+      pen.fillRect(-16, -16, 32, 32);
+    });
+  }
+  mark(list, "cells that the pointed-at candidate sees", (pen) => {
+    pen.strokeStyle = c.seen;
+    pen.strokeRect(-14, -14, 28, 28);
   });
   mark(list, "tile", (pen) => {
     pen.strokeStyle = c.tile;
@@ -98,6 +115,30 @@ export function legend(c: Colours): HTMLElement {
     pen.setLineDash([8, 5]);
     pen.strokeRect(-22, -14, 44, 28);
   });
+  mark(list, "selected; thinner: pointed at", (pen) => {
+    pen.strokeStyle = c.select;
+    pen.beginPath();
+    pen.arc(0, 0, 15, 0, 2 * Math.PI);
+    pen.stroke();
+  });
+  const lines: [string, string, number, number[]][] = [
+    ["what matters to the selected vehicle, and it knows", c.select, 2, []],
+    ["what it misses", c.miss, 4, [10, 8]],
+    ["who had seen the missed object, or tells of an object", c.seen, 4, []],
+    ["who needs that object", c.risk, 2, [8, 6]],
+    ["who decoded a message of the vehicle pointed at, or whose it decoded", c.link, 2, []],
+  ];
+  for (const [text, colour, width, dash] of lines) {
+    mark(list, text, (pen) => {
+      pen.strokeStyle = colour;
+      pen.lineWidth = width;
+      pen.setLineDash(dash);
+      pen.beginPath();
+      pen.moveTo(-24, 0);
+      pen.lineTo(24, 0);
+      pen.stroke();
+    });
+  }
   return list;
 }
 
@@ -127,7 +168,7 @@ export function fillHelp(): void {
     ["C", "compare with the next arm, or not"],
     ["M R T X", "coverage, risk, tiles, misses"],
     ["J D H", "next miss, next difference between arms, next change of host"],
-    ["S", "save a picture of the map"],
+    ["S V", "save a picture of the map; begin or end a film of it"],
     ["Esc", "select nothing"],
   ];
   help.append(element("h2", "Keys"));

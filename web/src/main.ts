@@ -7,23 +7,15 @@ import { paint, Plot, smooth, type Line } from "./curves";
 import { json, Recording, ROLE_NAMES, type Curve, type Listed, type Step } from "./data";
 import { demandPanel, needed } from "./demand";
 import { nextDifference, nextHost, nextMiss, type Found } from "./find";
-import { fillHelp, layerBoxes, legend } from "./legend";
+import { fillHelp, layerBoxes, legend, LETTERS } from "./legend";
 import { byId, fail, say } from "./dom";
 import { warmedUp, watch } from "./live";
 import { Ground, MapView, type Eye, type Layers, type Pointed, type Scene } from "./map";
-import { savePicture } from "./picture";
+import { Camera, type Piece } from "./picture";
 import { listen } from "./pointer";
 import { firstTheme, setTheme } from "./theme";
 import { whoPanel } from "./who";
 import { decisionPanel, element, vehiclePanel, type Asked } from "./why";
-
-/** Layers by the letters that stand for them in the address. */
-const LETTERS = [
-  ["coverage", "m"],
-  ["risk", "r"],
-  ["tiles", "t"],
-  ["misses", "x"],
-] as const satisfies readonly (readonly [keyof Layers, string])[];
 
 const SPEEDS = [0.25, 0.5, 1, 2, 5, 10, 20];
 
@@ -54,6 +46,12 @@ class Page {
   private miss: number | null = null;
   private witnesses: number[] = [];
   private follow = false;
+  private readonly camera = new Camera(
+    () => this.pieces(),
+    (ending) => `covey-${this.recording.manifest.scenario}-${this.time.toFixed(2)}s.${ending}`,
+    () => this.colours,
+    () => this.play(true),
+  );
   private readonly layers: Layers = { tiles: true, coverage: true, risk: false, misses: true };
   private colours: Colours = colours();
   private plots: Plot[] = [];
@@ -203,6 +201,7 @@ class Page {
   play(on: boolean): void {
     if (on && !this.growing && this.time >= this.recording.endS - 1e-6) this.time = this.recording.startS;
     this.playing = on;
+    if (!on) this.camera.end();
     const button = byId("play");
     button.textContent = on ? "▮▮" : "▶";
     button.setAttribute("aria-label", on ? "Pause" : "Play");
@@ -294,13 +293,11 @@ class Page {
     say(`${this.time.toFixed(2)} seconds: ${about}`);
   }
 
-  /** Saves the map, or both, as a picture. */
-  savePicture(): void {
+  /** The maps, each with what it shows in words. */
+  private pieces(): Piece[] {
     const m = this.recording.manifest;
     const of = (pane: Pane): string => `${m.arms[pane.arm]!.name} · ${m.scenario}, seed ${m.seed}, ${this.time.toFixed(2)} s${m.revision ? ` · revision ${m.revision.slice(0, 12)}` : ""}`;
-    const pieces = this.panes.map((pane) => ({ canvas: pane.view.canvas, text: of(pane) }));
-    savePicture(pieces, `covey-${m.scenario}-${this.time.toFixed(2)}s.png`, this.colours);
-    say("Picture saved");
+    return this.panes.map((pane) => ({ canvas: pane.view.canvas, text: of(pane) }));
   }
 
   private toggle(layer: keyof Layers): void {
@@ -352,7 +349,8 @@ class Page {
     byId("back").addEventListener("click", () => this.stepCycles(-1));
     byId("on").addEventListener("click", () => this.stepCycles(1));
     for (const what of ["miss", "difference", "host"] as const) byId(`next-${what}`).addEventListener("click", () => void this.find(what));
-    byId("save-picture").addEventListener("click", () => this.savePicture());
+    byId("save-picture").addEventListener("click", () => this.camera.picture());
+    byId("save-film").addEventListener("click", () => this.camera.toggle());
     const slider = byId<HTMLInputElement>("slider");
     slider.addEventListener("input", () => this.seek(this.recording.timeOf(Number(slider.value))));
     byId("theme").addEventListener("click", () => {
@@ -433,7 +431,8 @@ class Page {
     else if (event.key === "j") void this.find("miss");
     else if (event.key === "d") void this.find("difference");
     else if (event.key === "h") void this.find("host");
-    else if (event.key === "s") this.savePicture();
+    else if (event.key === "s") this.camera.picture();
+    else if (event.key === "v") this.camera.toggle();
     else if (event.key === "c") {
       const count = this.recording.manifest.arms.length;
       const arm = this.panes[0]!.arm;
@@ -462,6 +461,7 @@ class Page {
     if (drew) {
       this.dirty = false;
       this.draw();
+      this.camera.drawn();
     }
     if (now - this.addressAt > (this.playing ? 500 : 150)) {
       this.addressAt = now;
