@@ -49,7 +49,11 @@ const asking = (page, arm, other) =>
   page.evaluate(
     async ([arm, other]) => {
       const get = async (path) => (await fetch(`/api/0/${path}`)).json();
-      const { first_cycle: first, cycles } = await get("manifest");
+      const { first_cycle: first, cycles, grid } = await get("manifest");
+      // Where the map's origin is in the grid's plane, in which hosts have their tracks.
+      const [turn, x0, y0] = [(grid.azimuth_deg * Math.PI) / 180, grid.origin_x_m, grid.origin_y_m];
+      const origin = [-x0 * Math.cos(turn) - y0 * Math.sin(turn), -y0 * Math.cos(turn) + x0 * Math.sin(turn)];
+      const close = (track) => Math.hypot(track.x - origin[0], track.y - origin[1]) < 80;
       const [own, others] = await Promise.all([arm, other ?? arm].map(async (number) => (await get(`curve/${number}`)).missed));
       for (let turn = 0; turn < cycles; turn++) {
         const i = (Math.floor(cycles / 2) + turn) % cycles;
@@ -61,8 +65,13 @@ const asking = (page, arm, other) =>
         for (const host of window.covey.tileHosts()) {
           const answer = await fetch(`/api/0/decision/${arm}/${first + i}/${host}`);
           if (!answer.ok) continue;
-          const { decision } = await answer.json();
-          const asks = decision.picks ? decision.picks.some((pick) => pick.pick === "report") : decision.scores.length > 9 && decision.changes.some((change) => change.action === "admit");
+          const { decision, snapshot, tracks } = await answer.json();
+          // By demand: somebody is asked, and what is needed most is on the screen.
+          const missed = (id) => snapshot.needs.some(([, object, now, next]) => object === id && Math.max(now, next) >= 0.3);
+          const wanted = (tracks ?? []).filter((track) => missed(track.id));
+          const asks = decision.picks
+            ? decision.picks[0]?.pick === "report" && wanted.length > 0 && wanted.every(close)
+            : decision.scores.length > 9 && decision.changes.some((change) => change.action === "admit");
           if (asks) return { time: window.covey.now().time, host };
         }
       }
@@ -97,7 +106,7 @@ async function viewer(browser, url, name, [own, versus], eye) {
 
 const browser = await chromium.launch({ executablePath: program("chromium"), args: ["--no-sandbox"] });
 try {
-  await view(join(top, "examples/blind-junction"), (url) => viewer(browser, url, "viewer-compare", ["demand", "cpm-rmr"], "z=2.3&x=0&y=0"));
+  await view(join(top, "examples/blind-junction"), (url) => viewer(browser, url, "viewer-compare", ["demand", "cpm-rmr"], "x=0&y=0&z=2.4"));
   await view(corridor, (url) => viewer(browser, url, "viewer-host", ["proposed"], "z=1.1&follow=1"));
   await view("--playground", async (url) => {
     const page = await open(browser, url, 1000);

@@ -50,7 +50,9 @@ export function demandPanel(e: DemandExplanation, timeS: number, asked: Asked): 
   const panel = element("div", "", { class: "decision demand" });
   const { snapshot: s, decision: d } = e;
   panel.append(element("h2", `Host ${d.host}: choice of ${timeS.toFixed(2)} s`));
-  panel.append(element("p", `Tile ${e.tile[0]}, ${e.tile[1]}. Squares on the map, larger for a greater need: the ${needed(e).length} objects that matter. Dashed bodies: where the host believes objects without a radio to be. This policy keeps no coverage map.`));
+  const count = needed(e).length;
+  const squares = count === 0 ? "No object matters enough for a square on the map." : `Squares on the map, larger for a greater need: the ${count === 1 ? "object that matters" : `${count} objects that matter`}.`;
+  panel.append(element("p", `Tile ${e.tile[0]}, ${e.tile[1]}. ${squares} Dashed bodies: where the host believes objects without a radio to be. This policy keeps no coverage map.`));
   const verdict = element("div", "", { class: "verdict" });
   verdict.append(
     element("p", `Host ${d.host}: ${s.listeners.length} listeners need ${s.objects.length} objects (${s.needs.length} needs); ${s.candidates.length} could report.`),
