@@ -11,6 +11,9 @@ pub(crate) const VENV: &str = ".venv";
 /// What comes from npm, at the top of the repository.
 const NPM: &str = ".npm";
 
+/// Folders at the top of the repository that hold what was installed.
+pub(crate) const INSTALLED: [&str; 2] = [VENV, NPM];
+
 /// Something the tests need.
 pub(crate) struct Component {
     pub(crate) name: &'static str,

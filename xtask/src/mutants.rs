@@ -12,7 +12,7 @@ use std::{fs, io};
 
 use covey_draws::mix;
 
-use crate::component::{Component, Source};
+use crate::component::{Component, INSTALLED, Source};
 use crate::metadata::{self, Package};
 use crate::process::Call;
 use crate::step_report::Report;
@@ -300,7 +300,9 @@ impl<'a> Site<'a> {
         let target = metadata::target_folder(root)?;
         let tree = Path::new(&target).join("mutants/tree");
         let files = tidy::tracked(root)?;
-        copy(root, &tree, &files).map_err(|error| format!("{}: {error}", tree.display()))?;
+        copy(root, &tree, &files)
+            .and_then(|()| lend(root, &tree))
+            .map_err(|error| format!("{}: {error}", tree.display()))?;
         Ok(Self {
             root,
             tree,
@@ -444,8 +446,19 @@ fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|&word| word.to_owned()).collect()
 }
 
+/// What setup has installed at the top of the repository is at the top of the copy, too: tests look for other programs there.
+fn lend(from: &Path, to: &Path) -> io::Result<()> {
+    for name in INSTALLED {
+        let (there, here) = (from.join(name), to.join(name));
+        if there.exists() && fs::symlink_metadata(&here).is_err() {
+            std::os::unix::fs::symlink(there, here)?;
+        }
+    }
+    Ok(())
+}
+
 /// Brings `to` up to date with the `files` of `from`: those that differ are written, so that cargo sees no change where there is none;
-/// what is no longer there is removed.
+/// what is no longer there is removed. Links are left as they are, and what they lead to.
 fn copy(from: &Path, to: &Path, files: &[String]) -> io::Result<()> {
     for file in files {
         let (source, copy) = (from.join(file), to.join(file));
@@ -462,9 +475,12 @@ fn copy(from: &Path, to: &Path, files: &[String]) -> io::Result<()> {
     let mut folders = vec![to.to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder)? {
-            let path = entry?.path();
-            if path.is_dir() {
+            let entry = entry?;
+            let (path, kind) = (entry.path(), entry.file_type()?);
+            if kind.is_dir() {
                 folders.push(path);
+            } else if kind.is_symlink() {
+                continue;
             } else if !known.contains(&path) {
                 fs::remove_file(path)?;
             }
@@ -598,6 +614,15 @@ mod tests {
         assert!(written("b.rs") > before.1);
         copy(&from, &to, &words(&["b.rs"])).unwrap();
         assert!(!to.join("src/a.rs").exists());
+        // What was installed is there as well, and no copy takes anything away from it.
+        fs::create_dir_all(from.join(INSTALLED[0])).unwrap();
+        let tool = Path::new(INSTALLED[0]).join("tool");
+        fs::write(from.join(&tool), "tool").unwrap();
+        for _ in 0..2 {
+            lend(&from, &to).unwrap();
+            copy(&from, &to, &words(&["b.rs"])).unwrap();
+            assert_eq!(fs::read_to_string(to.join(&tool)).unwrap(), "tool");
+        }
         fs::remove_dir_all(folder).unwrap();
     }
 

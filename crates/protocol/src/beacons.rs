@@ -350,6 +350,25 @@ mod tests {
     }
 
     #[test]
+    fn whoever_is_never_held_up_sends_the_chain_that_was_measured() {
+        let unit = |number: u32, what: Decides| {
+            let mixed = AgentId(u64::from(number) * 4 + what as u64).mixed();
+            (mixed >> 11) as f64 / (1u64 << 53) as f64
+        };
+        let units = |number| [Decides::Interval, Decides::Size].map(|what| unit(number, what));
+        let sent = measured((0..2_000).map(|_| (9.0, 0)));
+        let kind = MeasuredBeacons::default();
+        let mut beacon = kind.first(units(0));
+        let mut at = sent[0].0;
+        for (number, &(step, bytes)) in (1..).zip(&sent) {
+            assert_eq!((step, bytes), (at, kind.bytes(beacon)));
+            beacon = kind.next(beacon, units(number));
+            at += (beacon.interval().micros() / 100_000) as usize;
+        }
+        assert!(sent.len() > 300, "{}", sent.len());
+    }
+
+    #[test]
     fn whoever_stands_waits_for_a_second_and_whoever_moves_off_does_not() {
         // Moving for 20 s, standing for 20, moving on.
         let speed = |k: i32| if (200..400).contains(&k) { 0.0 } else { 5.0 };

@@ -587,6 +587,52 @@ mod tests {
     }
 
     #[test]
+    fn of_a_message_that_tells_of_too_much_the_first_part_counts() {
+        let mut parameters = Parameters::default();
+        parameters.guard.message_objects = 3;
+        let mut ears = Ears::new(AgentId(1), &parameters, true);
+        let told = |ears: &Ears| {
+            let mut told = Vec::new();
+            ears.sayings(|_, by, objects| told.push((by.0, objects.len())));
+            told
+        };
+        ears.listen(at(0), at(0), AgentId(3), &[object(0); 3]);
+        assert_eq!(ears.refusals.others, 0);
+        ears.listen(at(10), at(10), AgentId(4), &[object(0); 4]);
+        ears.listen(at(20), at(20), AgentId(5), &[object(0); 9]);
+        assert_eq!(ears.refusals.others, 2);
+        assert_eq!(told(&ears), [(3, 3), (4, 3), (5, 3)]);
+    }
+
+    #[test]
+    fn a_host_with_nobody_around_it_need_not_serve() {
+        // It lists and asks nobody for ten seconds; one hears it from 400 m off.
+        let believed = |own: f64, other: Option<f64>| {
+            let mut ears = ears();
+            ears.move_to(Position::new(own, 0.0));
+            for now in (0..10_000).step_by(200) {
+                ears.hear(at(now), &beacon(2, now, 0.0, None));
+                if let Some(x) = other {
+                    ears.hear(at(now), &beacon(3, now, x, None));
+                }
+                let empty = Broadcast {
+                    objects: Vec::new(),
+                    tenure: Duration::from_millis(now),
+                    ..broadcast(2, now)
+                };
+                ears.heed(at(now), &empty);
+                ears.forget(at(now));
+            }
+            ears.claim(TILE).is_some()
+        };
+        assert!(believed(400.0, None));
+        // Within half of its footprint somebody wants to be served.
+        assert!(believed(151.0, Some(151.0)));
+        assert!(!believed(400.0, Some(149.0)));
+        assert!(!believed(149.0, None));
+    }
+
+    #[test]
     fn what_comes_late_or_from_the_future_changes_nothing() {
         let mut ears = ears();
         ears.hear(at(400), &beacon(2, 400, 5.0, Some(3)));

@@ -8,3 +8,5 @@ mod bounds;
 mod explanations;
 mod office;
 mod record;
+#[cfg(feature = "snapshot")]
+mod views;

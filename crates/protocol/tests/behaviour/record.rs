@@ -182,7 +182,7 @@ impl Spoken {
     clippy::too_many_lines,
     reason = "a world of its own in the order of its events"
 )]
-fn record(profile: Profile, seconds: i64) -> String {
+pub(crate) fn record(profile: Profile, seconds: i64) -> String {
     let profile = profile.with_map(Arc::new(Crossing));
     let mut cars = cars();
     let mut stations: Vec<Participant> = cars
