@@ -389,15 +389,18 @@ impl Demand {
 
     /// Chooses, and looks at what else those see who are picked.
     fn choose(&self, view: &View<'_>, problem: &DemandProblem, wanted: &[u32]) -> Selection {
-        let (scene, objects) = (&self.scene, &problem.objects);
+        let scene = &self.scene;
         let outlook = Outlook::new(view, scene, &self.options);
-        let beaconing = Targets::new(scene, wanted, |number| !objects[number as usize].silent);
         let mut shadows = Shadows::default();
-        let look = |candidate: u32, views: &mut Vec<(u32, f64)>, work: &mut u32| {
+        let mut beaconing: Option<Targets> = None;
+        let look = |candidate: u32, worth: &[bool], views: &mut Vec<(u32, f64)>, work: &mut u32| {
+            let targets = beaconing.get_or_insert_with(|| {
+                Targets::new(scene, wanted, |number| worth[number as usize])
+            });
             let id = problem.candidates[candidate as usize].id;
             if let Some(body) = scene.find(id.into()) {
                 scene.allow(*work);
-                *views = self.foreseen_views(view, body, &beaconing, &outlook, &mut shadows);
+                *views = self.foreseen_views(view, body, targets, &outlook, &mut shadows);
                 *work = scene.left().unwrap_or(0);
             }
         };
@@ -591,7 +594,7 @@ impl Demand {
                 around.push((object, number));
             }
         });
-        let mut panorama = outlook.around(shadows, member, range, around.len());
+        let mut panorama = outlook.around(shadows, member, around.len());
         let mut views = Vec::new();
         for (object, number) in around {
             let other = &scene.bodies()[object as usize];

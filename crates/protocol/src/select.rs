@@ -239,6 +239,23 @@ impl Table {
         item.bonus + covered.sum::<f64>()
     }
 
+    /// The objects that beacon and whose request may be worth its bytes, whoever sees them: all that is still uncovered of
+    /// their needs suffices for the least gain, and for `ratio_from` a byte.
+    fn worth_a_look(&self, problem: &DemandProblem, ratio_from: f64) -> Vec<bool> {
+        let count = problem.needs.len();
+        let worth = |(k, object): (u32, &Object)| {
+            let needs = self.needs_of(k);
+            let all: f64 = self.left[count + needs.start..count + needs.end]
+                .iter()
+                .sum();
+            // Sums and quotients of rounded numbers order as those of the numbers do.
+            !object.silent
+                && all >= problem.least_gain
+                && ratio(all, problem.requested_bytes) >= ratio_from
+        };
+        (0u32..).zip(&problem.objects).map(worth).collect()
+    }
+
     fn take(&mut self, effects: core::ops::Range<usize>) {
         for &(need, chance) in &self.effects[effects] {
             self.left[need as usize] *= 1.0 - chance;
@@ -285,10 +302,10 @@ impl DemandProblem {
         begins
     }
 
-    /// Appends the views of a candidate of objects that beacon.
-    fn told_views(&self, candidate: u32, views: &mut Vec<(u32, f64)>) {
+    /// Appends the views of a candidate of objects that are worth a look.
+    fn told_views(&self, candidate: u32, worth: &[bool], views: &mut Vec<(u32, f64)>) {
         let all = self.candidates[candidate as usize].views.iter();
-        views.extend(all.filter(|(object, _)| !self.objects[*object as usize].silent));
+        views.extend(all.filter(|(object, _)| worth[*object as usize]));
     }
 
     /// Whether contributors that see an object are taken to report it without being asked for it, by its number.
@@ -324,18 +341,18 @@ impl Selection {
     /// The same in so many steps of work; it goes with what was picked until then.
     #[must_use]
     pub fn choose_within(problem: &DemandProblem, work: u32) -> Self {
-        Self::choose_looking(problem, work, |candidate, views, _| {
-            problem.told_views(candidate, views);
+        Self::choose_looking(problem, work, |candidate, worth, views, _| {
+            problem.told_views(candidate, worth, views);
         })
     }
 
     /// The same where candidates have only the views of objects that are [reported unasked](DemandProblem::content). `look`
-    /// appends those of objects that beacon, by the number of the candidate: only those of who is picked are asked for. It
-    /// takes its steps of work off what it is given.
+    /// appends those of objects that beacon, by the number of the candidate: only those of who is picked are asked for, and of
+    /// objects only those that it is told are worth a look. It takes its steps of work off what it is given.
     pub(crate) fn choose_looking(
         problem: &DemandProblem,
         mut work: u32,
-        look: impl FnMut(u32, &mut Vec<(u32, f64)>, &mut u32),
+        look: impl FnMut(u32, &[bool], &mut Vec<(u32, f64)>, &mut u32),
     ) -> Self {
         let work = &mut work;
         let mut table = Table::new(problem, work);
@@ -393,8 +410,8 @@ impl Selection {
     /// its reports took; what the broadcast repeats stays.
     #[must_use]
     pub fn choose_at_random(problem: &DemandProblem, rank: impl Fn(AgentId) -> u64) -> Self {
-        Self::choose_at_random_looking(problem, rank, |candidate, views, _| {
-            problem.told_views(candidate, views);
+        Self::choose_at_random_looking(problem, rank, |candidate, worth, views, _| {
+            problem.told_views(candidate, worth, views);
         })
     }
 
@@ -402,7 +419,7 @@ impl Selection {
     pub(crate) fn choose_at_random_looking(
         problem: &DemandProblem,
         rank: impl Fn(AgentId) -> u64,
-        mut look: impl FnMut(u32, &mut Vec<(u32, f64)>, &mut u32),
+        mut look: impl FnMut(u32, &[bool], &mut Vec<(u32, f64)>, &mut u32),
     ) -> Self {
         let planned = Self::choose_looking(problem, u32::MAX, &mut look);
         let mut endless = u32::MAX;
@@ -459,7 +476,7 @@ impl Selection {
         table: &mut Table,
         last_ratio: f64,
         work: &mut u32,
-        mut look: impl FnMut(u32, &mut Vec<(u32, f64)>, &mut u32),
+        mut look: impl FnMut(u32, &[bool], &mut Vec<(u32, f64)>, &mut u32),
     ) {
         let Some(factor) = problem.request_factor else {
             return;
@@ -474,12 +491,16 @@ impl Selection {
             })
             .collect();
         reporters.sort_unstable();
+        let worth = table.worth_a_look(problem, factor * last_ratio);
+        if !worth.contains(&true) {
+            return;
+        }
         // Who sees what that beacons, by object, then reporter.
         let mut views: Vec<(u32, u32, f64)> = Vec::new();
         let mut seen = Vec::new();
         for &reporter in &reporters {
             seen.clear();
-            look(reporter, &mut seen, work);
+            look(reporter, &worth, &mut seen, work);
             views.extend(
                 seen.iter()
                     .map(|&(object, chance)| (object, reporter, chance)),

@@ -75,7 +75,7 @@ impl Targets {
 }
 
 /// From so many looks on it pays to find out who stands around: with fewer each line is walked along.
-const MANY_LOOKS: usize = 32;
+const MANY_LOOKS: usize = 12;
 
 /// Who sees whom, as far as the host can tell.
 pub(super) struct Outlook<'a> {
@@ -101,17 +101,16 @@ impl<'a> Outlook<'a> {
         }
     }
 
-    /// The same for one who looks around, as far as `range_m`, at so many.
+    /// The same for one who looks around at so many.
     pub(super) fn around<'o>(
         &'o self,
         shadows: &'o mut Shadows,
         from: u32,
-        range_m: f64,
         looks: usize,
     ) -> Panorama<'o> {
         let cast = looks >= MANY_LOOKS && self.digests.is_none();
         if cast {
-            shadows.cast(self.scene, from, range_m);
+            shadows.cast(self.scene, from);
         }
         Panorama {
             outlook: self,

@@ -152,6 +152,15 @@ impl Segment {
     }
 }
 
+/// The box of a body, as it stands in the way of sight.
+#[derive(Debug, Clone, Copy)]
+struct Upright {
+    middle: Position,
+    along: [f64; 2],
+    half: [f64; 2],
+    height: f64,
+}
+
 /// Bodies with an index and the ways ahead of them.
 #[derive(Debug, Clone, Default)]
 pub struct Scene {
@@ -172,6 +181,8 @@ pub struct Scene {
     members: Vec<u32>,
     /// Where each body is, and a little more than it reaches from there at most, in metres.
     discs: Vec<[f64; 3]>,
+    /// The box of each body.
+    boxes: Vec<Upright>,
     /// The discs of `members`.
     spots: Vec<[f64; 3]>,
     /// Room to find bodies in a box: a bit each.
@@ -374,8 +385,16 @@ impl Scene {
         hints.clear();
         hints.resize(self.bodies.len(), [NOBODY; 2]);
         self.discs.clear();
-        for body in &self.bodies {
-            let [along, across] = body.half();
+        self.boxes.clear();
+        for (body, &direction) in self.bodies.iter().zip(&self.along) {
+            let half = body.half();
+            self.boxes.push(Upright {
+                middle: body.position,
+                along: direction,
+                half,
+                height: body.size.height,
+            });
+            let [along, across] = half;
             let reach = libm::sqrt(along * along + across * across) + SLACK_M;
             self.discs.push([body.position.x, body.position.y, reach]);
             let r = 0.5 * libm::hypot(body.size.length, body.size.width);
@@ -521,7 +540,7 @@ impl Scene {
     }
 
     /// A box stands in the way: mostly one that stood in the way of the last line from there, or to there.
-    fn blocked(&self, line: &Line, from: u32, to: u32) -> bool {
+    pub(crate) fn blocked(&self, line: &Line, from: u32, to: u32) -> bool {
         let mut hints = self.hints.borrow_mut();
         let stands = |&body: &u32| {
             body != NOBODY && body != from && body != to && self.in_the_way(line, body)
@@ -591,33 +610,34 @@ impl Scene {
 
     /// The box of a body stands in the way of a line.
     pub(crate) fn in_the_way(&self, line: &Line, body: u32) -> bool {
-        let b = &self.bodies[body as usize];
-        let [c, s] = self.along[body as usize];
+        let b = &self.boxes[body as usize];
+        let [c, s] = b.along;
         // In the body's own frame the box is upright: clip the line against it.
-        let (px, py) = (line.from.x - b.position.x, line.from.y - b.position.y);
+        let (px, py) = (line.from.x - b.middle.x, line.from.y - b.middle.y);
         let (qx, qy) = (line.to.x - line.from.x, line.to.y - line.from.y);
         let p = [px * c + py * s, py * c - px * s];
         let d = [qx * c + qy * s, qy * c - qx * s];
-        let half = b.half();
         let (mut enter, mut leave) = (0.0_f64, 1.0_f64);
         for axis in 0..2 {
             if d[axis].abs() < 1e-12 {
-                if p[axis].abs() > half[axis] {
+                if p[axis].abs() > b.half[axis] {
                     return false;
                 }
                 continue;
             }
-            let t0 = (-half[axis] - p[axis]) / d[axis];
-            let t1 = (half[axis] - p[axis]) / d[axis];
-            enter = enter.max(t0.min(t1));
-            leave = leave.min(t0.max(t1));
+            let t0 = (-b.half[axis] - p[axis]) / d[axis];
+            let t1 = (b.half[axis] - p[axis]) / d[axis];
+            let (first, last) = if t0 < t1 { (t0, t1) } else { (t1, t0) };
+            // Nothing here is not a number.
+            enter = if first > enter { first } else { enter };
+            leave = if last < leave { last } else { leave };
             if enter > leave {
                 return false;
             }
         }
         // The line falls (or rises) evenly; its lowest point over the box is at one end.
         let lowest = (line.height - line.fall * enter).min(line.height - line.fall * leave);
-        lowest < b.size.height
+        lowest < b.height
     }
 }
 

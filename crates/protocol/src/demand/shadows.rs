@@ -1,97 +1,92 @@
-//! Who stands in whose way, for one who looks at many: bodies around it by bearing.
+//! Who stands in whose way, for one who looks at many: bodies close to it by bearing.
 //!
-//! [`Scene::sees`] walks along each line. Where somebody looks at many others it is cheaper to sort the bodies around by the
-//! bearings that they take up, once, and to hold against a line only those of its bearing; most lines are hidden by what hid
-//! the line before. Only tests whose outcome is known are left out: the answers are those of the walk.
-
-use alloc::vec::Vec;
+//! [`Scene::sees`] walks along each line. Somebody in dense traffic looks at many others, and most of them are hidden by those
+//! next to it: they are sorted by the bearings that they take up, once, and a line is first held against those of its bearing. Only
+//! lines that get past them are walked along. The answers are those of the walk.
 
 use super::scene::Scene;
 use crate::grid::Position;
 
 /// Bearings are told apart in so many sectors, a fourth of them for each quarter.
-const SECTORS: usize = 256;
-/// The end of a list.
-const END: u32 = u32::MAX;
+const SECTORS: usize = 64;
+/// Bodies up to here are sorted by bearing, in metres; most that hide something from somebody are nearer.
+const NEAR_M: f64 = 30.0;
+/// At most so many are: as many as a word has bits.
+const MOST: usize = 64;
 /// From so many times its reach on a body takes up less than half of all bearings; nearer ones may be anywhere.
 const CLOSE: f64 = 1.1;
 
-/// Bodies around one that looks, by bearing.
+/// Bodies close to one that looks, by bearing.
 #[derive(Debug, Clone)]
 pub(super) struct Shadows {
     from: u32,
-    eye: Position,
     /// Bodies around: offsets from the eye, reach, and number.
-    around: Vec<([f64; 3], u32)>,
-    /// By sector: the first of its entries.
-    heads: [u32; SECTORS],
-    /// A place in `around`, and the next entry of the sector.
-    entries: Vec<(u32, u32)>,
-    /// Those so near that they may stand in any direction.
-    close: Vec<u32>,
-    /// By sector: what last stood in the way there, as a place in `around`.
-    hints: [u32; SECTORS],
-    near: Vec<u32>,
+    around: [([f64; 3], u32); MOST],
+    count: usize,
+    /// By sector: a bit for each that takes it up.
+    sectors: [u64; SECTORS],
+    /// By sector: the bit of what last stood in the way there, no bit where nothing did.
+    hints: [u64; SECTORS],
+    near: alloc::vec::Vec<u32>,
 }
 
 impl Default for Shadows {
     fn default() -> Self {
         Self {
             from: 0,
-            eye: Position::default(),
-            around: Vec::new(),
-            heads: [END; SECTORS],
-            entries: Vec::new(),
-            close: Vec::new(),
-            hints: [END; SECTORS],
-            near: Vec::new(),
+            around: [([0.0; 3], 0); MOST],
+            count: 0,
+            sectors: [0; SECTORS],
+            hints: [0; SECTORS],
+            near: alloc::vec::Vec::new(),
         }
     }
 }
 
 impl Shadows {
-    /// Looks around from body `from`, as far as `range_m`.
-    pub(super) fn cast(&mut self, scene: &Scene, from: u32, range_m: f64) {
+    /// Looks around from body `from`.
+    pub(super) fn cast(&mut self, scene: &Scene, from: u32) {
         let eye = scene.bodies()[from as usize].position;
-        (self.from, self.eye) = (from, eye);
-        self.heads = [END; SECTORS];
-        self.hints = [END; SECTORS];
-        self.around.clear();
-        self.entries.clear();
-        self.close.clear();
+        self.from = from;
+        self.count = 0;
+        self.sectors = [0; SECTORS];
+        self.hints = [0; SECTORS];
         self.near.clear();
         scene.in_box(
-            Position::new(eye.x - range_m, eye.y - range_m),
-            Position::new(eye.x + range_m, eye.y + range_m),
+            Position::new(eye.x - NEAR_M, eye.y - NEAR_M),
+            Position::new(eye.x + NEAR_M, eye.y + NEAR_M),
             &mut self.near,
         );
         scene.spend(2 * self.near.len());
         for at in 0..self.near.len() {
             let body = self.near[at];
-            if body != from {
-                self.add(scene, body);
+            if body != from && self.count < MOST {
+                self.add(scene, eye, body);
             }
         }
     }
 
-    fn add(&mut self, scene: &Scene, body: u32) {
+    fn add(&mut self, scene: &Scene, eye: Position, body: u32) {
         let [x, y, reach] = scene.disc(body);
-        let (dx, dy) = (x - self.eye.x, y - self.eye.y);
-        let number = self.around.len() as u32;
-        self.around.push(([dx, dy, reach], body));
-        let (squared, clear) = (dx * dx + dy * dy, CLOSE * reach);
+        let (dx, dy) = (x - eye.x, y - eye.y);
+        let squared = dx * dx + dy * dy;
+        if squared > NEAR_M * NEAR_M {
+            return;
+        }
+        let bit = 1 << self.count;
+        self.around[self.count] = ([dx, dy, reach], body);
+        self.count += 1;
+        let clear = CLOSE * reach;
         if squared <= clear * clear {
-            self.close.push(number);
+            self.sectors.iter_mut().for_each(|sector| *sector |= bit);
             return;
         }
         // The tangents to the circle that it is in.
         let wide = reach / libm::sqrt(squared - reach * reach);
-        let first = sector(dx + wide * dy, dy - wide * dx);
+        let mut at = sector(dx + wide * dy, dy - wide * dx);
         let last = sector(dx - wide * dy, dy + wide * dx);
-        let mut at = first;
         loop {
-            self.entries.push((number, self.heads[at]));
-            self.heads[at] = self.entries.len() as u32 - 1;
+            self.sectors[at] |= bit;
             if at == last {
                 return;
             }
@@ -99,35 +94,37 @@ impl Shadows {
         }
     }
 
-    /// Another body stands between the one that looks and body `to`, which is no farther off than it looks.
+    /// Another body stands between the one that looks and body `to`.
     pub(super) fn hide(&mut self, scene: &Scene, to: u32) -> bool {
         let line = scene.line(self.from, to);
-        let span = line.span();
-        let length = libm::sqrt(span[0] * span[0] + span[1] * span[1]);
-        let blocks = |place: u32| {
-            let ([dx, dy, reach], body) = self.around[place as usize];
-            // Most pass well beside a body: its distance from the line, times the length.
-            let off = span[0] * dy - span[1] * dx;
-            off.abs() <= reach * length && body != to && scene.in_the_way(&line, body)
-        };
-        let at = sector(span[0], span[1]);
+        let [x, y] = line.span();
+        let length = libm::sqrt(x * x + y * y);
+        let at = sector(x, y);
         let hint = self.hints[at];
-        if hint != END && blocks(hint) {
-            scene.spend(1);
-            return true;
-        }
         let mut steps = 2;
-        let mut found = self.close.iter().copied().find(|&place| blocks(place));
-        let mut entry = self.heads[at];
-        while found.is_none() && entry != END {
-            let (place, next) = self.entries[entry as usize];
-            found = Some(place).filter(|&place| blocks(place));
-            entry = next;
-            steps += 1;
+        // What hid the last line of this bearing first.
+        let mut left = [hint, self.sectors[at] & !hint];
+        for left in &mut left {
+            while *left != 0 {
+                let place = left.trailing_zeros();
+                *left &= *left - 1;
+                steps += 1;
+                let ([dx, dy, reach], body) = self.around[place as usize % MOST];
+                // Most pass well beside a body or end before it: its distances across and along, times the length.
+                let (off, along) = (x * dy - y * dx, x * dx + y * dy);
+                if off.abs() <= reach * length
+                    && along <= (length + reach) * length
+                    && body != to
+                    && scene.in_the_way(&line, body)
+                {
+                    scene.spend(steps);
+                    self.hints[at] = 1 << place;
+                    return true;
+                }
+            }
         }
         scene.spend(steps);
-        self.hints[at] = found.unwrap_or(hint);
-        found.is_some()
+        scene.blocked(&line, self.from, to)
     }
 }
 
@@ -145,6 +142,7 @@ mod tests {
     use crate::demand::scene::Body;
     use crate::ids::ObjectId;
     use crate::messages::Size;
+    use alloc::vec::Vec;
 
     proptest::proptest! {
         #[test]
@@ -171,7 +169,7 @@ mod tests {
             let mut shadows = Shadows::default();
             let all = 0..scene.bodies().len() as u32;
             for from in all.clone() {
-                shadows.cast(&scene, from, 150.0);
+                shadows.cast(&scene, from);
                 let place = |body: u32| scene.bodies()[body as usize].position;
                 for to in all.clone().filter(|&to| to != from) {
                     if place(from).distance(place(to)) <= 150.0 {
