@@ -26,7 +26,7 @@ use crate::messages::{AgentState, ObjectState, Size};
 use crate::sorted::SortedMap;
 use crate::time::{Duration, Instant};
 
-use around::Around;
+use around::{Around, Present};
 use assignment::Assignment;
 pub(crate) use sighted::Sighted;
 
@@ -201,19 +201,8 @@ impl Seen {
         if !near {
             return None;
         }
-        let spread = match self.direction.or(entry.direction) {
-            Some([c, s]) => {
-                let along = off[0] * c + off[1] * s;
-                let across = off[1] * c - off[0] * s;
-                along * along / along_variance + across * across / variance
-            }
-            None => squared / along_variance,
-        };
-        let faster = libm::hypot(
-            entry.velocity[0] - self.velocity[0],
-            entry.velocity[1] - self.velocity[1],
-        );
-        let velocity = faster / (velocity + ACCELERATION * seconds.abs());
+        let spread = self.squared_deviations(entry, off, [along_variance, variance]);
+        let velocity = self.velocity_off(entry) / (velocity + ACCELERATION * seconds.abs());
         let lengths = self.length > 0.0 && entry.length > 0.0 && sizes;
         if spread > GATE * GATE
             || velocity > GATE
@@ -222,6 +211,31 @@ impl Seen {
             return None;
         }
         Some(spread + velocity * velocity)
+    }
+
+    /// How far an entry that is `off` by so much is off this one, in squared standard deviations, with variances along and across the way.
+    fn squared_deviations(
+        &self,
+        entry: &Seen,
+        off: [f64; 2],
+        [along_m2, across_m2]: [f64; 2],
+    ) -> f64 {
+        match self.direction.or(entry.direction) {
+            Some([c, s]) => {
+                let along = off[0] * c + off[1] * s;
+                let across = off[1] * c - off[0] * s;
+                along * along / along_m2 + across * across / across_m2
+            }
+            None => (off[0] * off[0] + off[1] * off[1]) / along_m2,
+        }
+    }
+
+    /// By how much an entry goes otherwise, in m/s.
+    fn velocity_off(&self, entry: &Seen) -> f64 {
+        libm::hypot(
+            entry.velocity[0] - self.velocity[0],
+            entry.velocity[1] - self.velocity[1],
+        )
     }
 }
 
@@ -259,6 +273,7 @@ pub struct Association {
     next: u16,
     /// Room to use again.
     entries: Vec<Seen>,
+    present: Present,
     around: Around,
     assignment: Assignment,
 }
@@ -303,11 +318,13 @@ impl Association {
             && let Some(announced_at) = self.tracks[number as usize].announced_at
         {
             if announced_at < at {
+                self.present.forget();
                 self.tracks[number as usize].announced_at = Some(at);
                 self.put(number, seen);
             }
             return None;
         }
+        self.present.forget();
         let mut retired = None;
         // The first word of a station: it may have been seen before.
         let [apart, _] = self.accuracy.variances();
@@ -349,18 +366,19 @@ impl Association {
         entries.extend(usable.map(Seen::of_object));
         let not = sender.and_then(|id| self.numbers.get(id).copied());
         let mut around = core::mem::take(&mut self.around);
-        around.find(self, not, &entries);
+        let mut present = core::mem::take(&mut self.present);
+        around.find(self, &mut present, not, &entries);
+        self.present = present;
         let mut assignment = core::mem::take(&mut self.assignment);
-        assignment.find(&around.seen, &entries, self.accuracy, |entry| {
-            around.of(entry)
-        });
+        let spotted = around.spotted(self);
+        assignment.find(&spotted, &entries, self.accuracy, |entry| around.of(entry));
         let mut labels = alloc::vec![None; objects.len()];
         let usable = objects.iter().zip(&mut labels);
         let usable = usable.filter_map(|(object, label)| object.is_finite().then_some(label));
         for ((label, entry), found) in usable.zip(&entries).zip(&assignment.track_of) {
             *label = match *found {
-                Some(track) => {
-                    let number = around.numbers[track as usize];
+                Some(spot) => {
+                    let number = around.track(spot);
                     self.update(number, entry);
                     Some(self.tracks[number as usize].label)
                 }
@@ -431,6 +449,8 @@ impl Association {
         if self.tracks.len() >= MOST_TRACKS {
             return;
         }
+        let [apart, _] = self.accuracy.variances();
+        self.present.put(self.tracks.len(), &seen, apart);
         self.numbers.insert(label, self.tracks.len() as u32);
         self.cells.push(cell(seen.position));
         self.tracks.push(Track {
@@ -441,6 +461,8 @@ impl Association {
     }
 
     fn put(&mut self, number: u32, seen: Seen) {
+        let [apart, _] = self.accuracy.variances();
+        self.present.put(number as usize, &seen, apart);
         self.cells[number as usize] = cell(seen.position);
         self.tracks[number as usize].seen = seen;
     }
@@ -454,6 +476,7 @@ impl Association {
         let Some(number) = self.numbers.remove(label) else {
             return;
         };
+        self.present.forget();
         self.cells.swap_remove(number as usize);
         self.tracks.swap_remove(number as usize);
         if let Some(moved) = self.tracks.get(number as usize) {

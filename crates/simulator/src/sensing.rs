@@ -8,7 +8,7 @@ use covey_protocol::messages::ObjectState;
 use covey_protocol::{Position, Velocity};
 
 use crate::errors::Errors;
-use crate::ids::{Slot, Step};
+use crate::ids::Step;
 use crate::readings::Sensing;
 
 /// Seconds of a step.
@@ -19,6 +19,8 @@ const ACROSS_M: f64 = 2.0;
 const ALONG_M: f64 = 3.0;
 /// Errors of so many standard deviations are allowed for besides.
 const DEVIATIONS: f64 = 3.0;
+/// Much more than rounding leaves open of a distance, as a share.
+const ROUNDING: f64 = 1e-9;
 
 impl Sensing {
     /// What sensors tell of objects is right: none is displaced, missed or invented.
@@ -90,10 +92,14 @@ impl Sensing {
             1.0
         };
         let chance = self.miss_chance(distance_m, range_m, shown);
-        // Spells of a pair begin at a time of its own.
         let spell = (self.missed_for_s / STEP_S).round().max(1.0) as u64;
-        let first = Draws::new(seed, Purpose::Missed, 1, 0).at(observer, object);
-        let number = (u64::from(step.0) + first.bits() % spell) / spell;
+        let number = if spell == 1 {
+            u64::from(step.0)
+        } else {
+            // Spells of a pair begin at a time of its own.
+            let first = Draws::new(seed, Purpose::Missed, 1, 0).at(observer, object);
+            (u64::from(step.0) + first.bits() % spell) / spell
+        };
         let draws = Draws::new(seed, Purpose::Missed, 0, number);
         draws.at(observer, object).uniform() < chance
     }
@@ -123,16 +129,12 @@ const AT_ONCE: usize = 32;
 
 impl Noise<'_> {
     /// What `observer`, that goes along `heading`, makes of objects.
-    pub(crate) fn distort_all(
-        &self,
-        observer: u32,
-        heading: f64,
-        states: &mut [(Slot, ObjectState)],
-    ) {
+    pub(crate) fn distort_all(&self, observer: u32, heading: f64, states: &mut [ObjectState]) {
         let sensing = self.sensing;
-        if !sensing.distorts() {
+        if !sensing.distorts() || states.is_empty() {
             return;
         }
+        let heading = heading.sin_cos();
         let errors = [
             sensing.position_error_m,
             sensing.position_error_m,
@@ -156,7 +158,7 @@ impl Noise<'_> {
         });
         for some in states.chunks_mut(AT_ONCE) {
             let mut ids = [0; AT_ONCE];
-            for (id, (_, state)) in ids.iter_mut().zip(&*some) {
+            for (id, state) in ids.iter_mut().zip(&*some) {
                 *id = state.id.0 as u32;
             }
             let ids = &ids[..some.len()];
@@ -167,19 +169,26 @@ impl Noise<'_> {
                     off.iter_mut().for_each(|off| *off *= error);
                 }
             }
-            for (k, (_, state)) in some.iter_mut().enumerate() {
+            for (k, state) in some.iter_mut().enumerate() {
                 let off = [0, 1, 2, 3].map(|class: usize| off[class][k]);
                 self.distort(heading, off, always, state);
             }
         }
     }
 
-    /// What somebody that goes along `heading` makes of `state`, off by so much this time, and always.
-    fn distort(&self, heading: f64, off: [f64; 4], always: [f64; 4], state: &mut ObjectState) {
+    /// What somebody that goes along a heading, of which sine and cosine are given, makes of `state`, off by so much this time, and
+    /// always.
+    fn distort(
+        &self,
+        heading: (f64, f64),
+        off: [f64; 4],
+        always: [f64; 4],
+        state: &mut ObjectState,
+    ) {
         state.position.x += off[0];
         state.position.y += off[1];
         if self.sensing.position_bias_m > 0.0 {
-            let (sin, cos) = heading.sin_cos();
+            let (sin, cos) = heading;
             state.position.x += always[0] * cos - always[1] * sin;
             state.position.y += always[0] * sin + always[1] * cos;
         }
@@ -190,7 +199,7 @@ impl Noise<'_> {
         let (dx, dy) = if speed > 1e-6 {
             (x / speed, y / speed)
         } else {
-            let (sin, cos) = heading.sin_cos();
+            let (sin, cos) = heading;
             (cos, sin)
         };
         let (sin, cos) = turned.to_radians().sin_cos();
@@ -205,6 +214,7 @@ impl Noise<'_> {
 pub(crate) struct Gate {
     across_m: f64,
     along_m: f64,
+    reach_m: f64,
 }
 
 impl Gate {
@@ -217,23 +227,40 @@ impl Gate {
             .position_error_m
             .hypot(errors.object_error_m)
             .hypot(sensing.position_deviation_m());
+        let [across_m, along_m] = [ACROSS_M, ALONG_M].map(|m| m + DEVIATIONS * deviation);
         Some(Self {
-            across_m: ACROSS_M + DEVIATIONS * deviation,
-            along_m: ALONG_M + DEVIATIONS * deviation,
+            across_m,
+            along_m,
+            reach_m: across_m.hypot(along_m),
         })
     }
 
     /// Nothing farther off is within the gate of anything.
     pub(crate) fn reach_m(self) -> f64 {
-        self.across_m.hypot(self.along_m)
+        self.reach_m
     }
 
-    /// How far a state is off an object that goes along `heading`; none beyond the gate.
-    pub(crate) fn distance(self, object: Position, heading: f64, state: Position) -> Option<f64> {
-        self.distance_along(object, heading.sin_cos(), state)
+    /// A state is within the gate of an object, whose heading is asked for only if that matters.
+    pub(crate) fn holds(
+        self,
+        object: Position,
+        heading: impl FnOnce() -> f64,
+        state: Position,
+    ) -> bool {
+        let squared = (state.x - object.x).powi(2) + (state.y - object.y).powi(2);
+        let surely = self.across_m.min(self.along_m) * (1.0 - ROUNDING);
+        if squared <= surely * surely {
+            return true;
+        }
+        let farthest = self.reach_m() * (1.0 + ROUNDING);
+        if squared > farthest * farthest {
+            return false;
+        }
+        self.distance_along(object, heading().sin_cos(), state)
+            .is_some()
     }
 
-    /// The same where sine and cosine of the heading are known.
+    /// How far a state is off an object, sine and cosine of whose heading are given; none beyond the gate.
     pub(crate) fn distance_along(
         self,
         object: Position,
@@ -282,14 +309,14 @@ mod tests {
         state: &mut ObjectState,
     ) {
         // Among others, so that nobody depends on who else is there.
-        let mut all = [(Slot(0), object(0.0, 0.0)); AT_ONCE + 2];
-        all[AT_ONCE].1 = *state;
+        let mut all = [object(0.0, 0.0); AT_ONCE + 2];
+        all[AT_ONCE] = *state;
         let noise = sensing.noise(3, Step(step));
         noise.distort_all(observer, heading, &mut all);
-        let mut alone = [(Slot(0), *state)];
+        let mut alone = [*state];
         noise.distort_all(observer, heading, &mut alone);
         assert_eq!(alone[0], all[AT_ONCE]);
-        *state = alone[0].1;
+        *state = alone[0];
     }
 
     /// The share of looks at a distance, of which a share shows, that miss; 200 pairs over 200 looks each.
@@ -449,7 +476,12 @@ mod tests {
         assert!((gate.along_m - 6.9).abs() < 1e-9, "{gate:?}");
         let here = Position::new(10.0, 20.0);
         let north = std::f64::consts::FRAC_PI_2;
-        let off = |x, y| gate.distance(here, north, Position::new(10.0 + x, 20.0 + y));
+        let off = |x, y| {
+            let state = Position::new(10.0 + x, 20.0 + y);
+            let off = gate.distance_along(here, north.sin_cos(), state);
+            assert_eq!(gate.holds(here, || north, state), off.is_some());
+            off
+        };
         assert!(off(0.0, 6.8).is_some_and(|m| (m - 6.8).abs() < 1e-9));
         assert_eq!(off(0.0, 7.0), None);
         assert_eq!(off(6.0, 0.0), None);

@@ -2,7 +2,8 @@
 
 use alloc::vec::Vec;
 
-use super::{Association, GATE, MOST_S, ROUNDING_M, Seen, cell, drift};
+use super::assignment::Bodies;
+use super::{Association, GATE, MOST_S, ROUNDING_M, Seen, Track, cell, drift};
 use crate::time::Instant;
 
 /// Tracks are put into so many strips across the look.
@@ -10,35 +11,72 @@ const STRIPS: usize = 64;
 /// No spot comes next.
 const END: u32 = u32::MAX;
 
+/// Where all tracks are at one time: reports of one cycle mostly tell of one.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Present {
+    /// None: nothing is known.
+    at: Option<Instant>,
+    /// By track: its place, and its first gate.
+    places: Vec<([f64; 2], f64)>,
+}
+
+impl Present {
+    /// Tracks have changed.
+    pub(super) fn forget(&mut self) {
+        self.at = None;
+    }
+
+    /// A track is another now, or there is one more.
+    pub(super) fn put(&mut self, number: usize, seen: &Seen, variance: f64) {
+        if let Some(at) = self.at {
+            let here = place_and_gate(seen, at, variance);
+            match self.places.get_mut(number) {
+                Some(place) => *place = here,
+                None => self.places.push(here),
+            }
+        }
+    }
+
+    /// Finds where all are at `at`, unless that is known.
+    fn go_to(&mut self, at: Instant, tracks: &[Track], variance: f64) {
+        if self.at != Some(at) {
+            self.at = Some(at);
+            self.places.clear();
+            let places = tracks
+                .iter()
+                .map(|track| place_and_gate(&track.seen, at, variance));
+            self.places.extend(places);
+        }
+    }
+}
+
+/// Where something is at `at`, and its first gate.
+fn place_and_gate(seen: &Seen, at: Instant, variance: f64) -> ([f64; 2], f64) {
+    let (here, seconds) = seen.moved(at);
+    ([here.x, here.y], gate_m(variance, seconds))
+}
+
 /// The tracks that entries of a look may be, and room to find them.
 #[derive(Debug, Clone)]
 pub(super) struct Around {
-    /// Tracks that any entry may be, by label ascending, so that ties go to the lower one.
-    pub(super) numbers: Vec<u32>,
-    /// The same tracks as they were seen last.
-    pub(super) seen: Vec<Seen>,
-    /// Places in `numbers`, entry by entry; those of an entry begin and end as `begin` says.
+    /// Numbers of spots, entry by entry; those of an entry begin and end as `range` says.
     near: Vec<u32>,
-    begin: Vec<u32>,
+    range: Vec<(u32, u32)>,
     spots: Vec<Spot>,
     /// By strip: the first of its spots.
     first: [u32; STRIPS],
-    /// By spot: some entry may be its track, and then the track's place in `numbers`.
-    places: Vec<u32>,
-    used: Vec<u32>,
+    /// Entries in order of time.
+    order: Vec<u32>,
 }
 
 impl Default for Around {
     fn default() -> Self {
         Self {
-            numbers: Vec::new(),
-            seen: Vec::new(),
             near: Vec::new(),
-            begin: Vec::new(),
+            range: Vec::new(),
             spots: Vec::new(),
             first: [END; STRIPS],
-            places: Vec::new(),
-            used: Vec::new(),
+            order: Vec::new(),
         }
     }
 }
@@ -53,6 +91,32 @@ struct Spot {
     number: u32,
     /// The next spot of its strip.
     next: u32,
+}
+
+/// Tracks by the number of their spots.
+pub(super) struct Spotted<'a> {
+    spots: &'a [Spot],
+    tracks: &'a [Track],
+}
+
+impl Spotted<'_> {
+    fn track(&self, number: u32) -> &Track {
+        &self.tracks[self.spots[number as usize].number as usize]
+    }
+}
+
+impl Bodies for Spotted<'_> {
+    fn count(&self) -> usize {
+        self.spots.len()
+    }
+
+    fn seen(&self, number: u32) -> &Seen {
+        &self.track(number).seen
+    }
+
+    fn rank(&self, number: u32) -> u64 {
+        self.track(number).label.0
+    }
 }
 
 /// The entries of a look lie within these bounds.
@@ -76,6 +140,14 @@ impl Bounds {
             }
         }
         bounds
+    }
+
+    /// A place is no farther off than so many metres along either axis.
+    fn has(&self, place: [f64; 2], within_m: f64) -> bool {
+        let along = |axis: usize| {
+            place[axis] >= self.low[axis] - within_m && place[axis] <= self.high[axis] + within_m
+        };
+        along(0) && along(1)
     }
 
     /// Strips lie across the axis along which entries are spread the most.
@@ -109,34 +181,90 @@ impl Strips {
 impl Around {
     /// Finds the tracks, `not` apart, that each of `entries` may be: those in its cell or beside it that are not so far off that they fit
     /// under no offset of the look.
-    pub(super) fn find(&mut self, tracks: &Association, not: Option<u32>, entries: &[Seen]) {
+    pub(super) fn find(
+        &mut self,
+        tracks: &Association,
+        present: &mut Present,
+        not: Option<u32>,
+        entries: &[Seen],
+    ) {
         self.near.clear();
-        self.begin.clear();
-        self.begin.push(0);
+        self.range.clear();
+        self.range.resize(entries.len(), (0, 0));
         let bounds = Bounds::new(entries);
-        let strips = bounds.strips();
-        self.gather(tracks, not, bounds);
+        let [apart, _] = tracks.accuracy.variances();
         let at_once = entries.windows(2).all(|two| two[0].at == two[1].at);
-        let (mut at, mut offset, mut widest): (Option<Instant>, f64, f64) = (None, 0.0, 0.0);
-        for entry in entries {
-            if at != Some(entry.at) {
-                at = Some(entry.at);
-                widest = self.move_to(tracks, entry.at, strips);
-                offset = offset_m(tracks, widest, at_once);
-            }
-            self.try_near(entry, strips, offset, widest);
-            self.begin.push(self.near.len() as u32);
+        if let Some(entry) = entries.first()
+            && at_once
+        {
+            present.go_to(entry.at, &tracks.tracks, apart);
+            self.gather(tracks, Some(present), not, bounds);
+        } else {
+            self.gather(tracks, None, not, bounds);
         }
-        self.number(tracks);
+        let mut order = core::mem::take(&mut self.order);
+        order.clear();
+        order.extend(0..entries.len() as u32);
+        if !at_once {
+            order.sort_unstable_by_key(|&k| (entries[k as usize].at, k));
+        }
+        let same = |a: &u32, b: &u32| entries[*a as usize].at == entries[*b as usize].at;
+        for some in order.chunk_by(same) {
+            if !at_once {
+                self.move_to(tracks, entries[some[0] as usize].at, apart);
+            }
+            self.find_at_once(tracks, bounds, entries, some, at_once);
+        }
+        self.order = order;
     }
 
-    /// Places of the tracks that an entry may be.
+    /// Finds the tracks that `some` of the entries may be, seen at the time of all spots.
+    fn find_at_once(
+        &mut self,
+        tracks: &Association,
+        bounds: Bounds,
+        entries: &[Seen],
+        some: &[u32],
+        all: bool,
+    ) {
+        let strips = bounds.strips();
+        let widest = self.spots.iter().map(|spot| spot.gate).fold(0.0, f64::max);
+        let offset = offset_m(tracks, widest, all);
+        self.lay_out(strips, bounds, widest + offset);
+        for &k in some {
+            let begin = self.near.len() as u32;
+            self.try_near(&entries[k as usize], strips, offset, widest);
+            self.range[k as usize] = (begin, self.near.len() as u32);
+        }
+    }
+
+    /// Numbers of spots that an entry may be.
     pub(super) fn of(&self, entry: usize) -> &[u32] {
-        &self.near[self.begin[entry] as usize..self.begin[entry + 1] as usize]
+        let (begin, end) = self.range[entry];
+        &self.near[begin as usize..end as usize]
     }
 
-    /// Gathers the tracks in all cells between those of entries, and beside them.
-    fn gather(&mut self, tracks: &Association, not: Option<u32>, bounds: Bounds) {
+    /// The number of the track at a spot.
+    pub(super) fn track(&self, spot: u32) -> u32 {
+        self.spots[spot as usize].number
+    }
+
+    /// The tracks at spots.
+    pub(super) fn spotted<'a>(&'a self, tracks: &'a Association) -> Spotted<'a> {
+        Spotted {
+            spots: &self.spots,
+            tracks: &tracks.tracks,
+        }
+    }
+
+    /// Gathers the tracks in all cells between those of entries, and beside them; where they are at the `present`, if that is given.
+    fn gather(
+        &mut self,
+        tracks: &Association,
+        present: Option<&Present>,
+        not: Option<u32>,
+        bounds: Bounds,
+    ) {
         self.spots.clear();
         let corner = |[x, y]: [f64; 2]| cell(crate::grid::Position::new(x, y));
         let low = corner(bounds.low).map(|at| at.saturating_sub(1));
@@ -147,9 +275,13 @@ impl Around {
                 & (cell[1] >= low[1])
                 & (cell[1] <= high[1]);
             if inside && Some(number) != not {
+                let (place, gate) = match present {
+                    Some(present) => present.places[number as usize],
+                    None => ([0.0; 2], 0.0),
+                };
                 self.spots.push(Spot {
-                    place: [0.0; 2],
-                    gate: 0.0,
+                    place,
+                    gate,
                     cell,
                     number,
                     next: END,
@@ -158,20 +290,23 @@ impl Around {
         }
     }
 
-    /// Moves all tracks to where they are at `at`, and puts them into strips. Gives the widest of their first gates.
-    fn move_to(&mut self, tracks: &Association, at: Instant, strips: Strips) -> f64 {
-        let [apart, _] = tracks.accuracy.variances();
-        let mut widest = 0.0f64;
+    /// Moves all tracks to where they are at `at`.
+    fn move_to(&mut self, tracks: &Association, at: Instant, variance: f64) {
+        for spot in &mut self.spots {
+            let seen = &tracks.tracks[spot.number as usize].seen;
+            (spot.place, spot.gate) = place_and_gate(seen, at, variance);
+        }
+    }
+
+    /// Puts all that are no farther off the bounds than so many metres into strips.
+    fn lay_out(&mut self, strips: Strips, bounds: Bounds, within_m: f64) {
         self.first.fill(END);
         for (k, spot) in (0u32..).zip(&mut self.spots) {
-            let (here, seconds) = tracks.tracks[spot.number as usize].seen.moved(at);
-            spot.place = [here.x, here.y];
-            spot.gate = gate_m(apart, seconds);
-            widest = widest.max(spot.gate);
-            let first = &mut self.first[strips.of(spot.place[strips.axis])];
-            spot.next = core::mem::replace(first, k);
+            if bounds.has(spot.place, within_m) {
+                let first = &mut self.first[strips.of(spot.place[strips.axis])];
+                spot.next = core::mem::replace(first, k);
+            }
         }
-        widest
     }
 
     /// Adds the spots that an entry may be, `offset` apart; no gate is wider than `widest`.
@@ -193,33 +328,6 @@ impl Around {
                 }
                 next = spot.next;
             }
-        }
-    }
-
-    /// Numbers the tracks that entries may be by their labels.
-    fn number(&mut self, tracks: &Association) {
-        self.places.clear();
-        self.places.resize(self.spots.len(), 0);
-        self.used.clear();
-        for &k in &self.near {
-            let place = &mut self.places[k as usize];
-            if *place == 0 {
-                *place = 1;
-                self.used.push(k);
-            }
-        }
-        let number = |k: u32| self.spots[k as usize].number;
-        self.used
-            .sort_unstable_by_key(|&k| tracks.tracks[number(k) as usize].label);
-        self.numbers.clear();
-        self.seen.clear();
-        for (place, &k) in (0u32..).zip(&self.used) {
-            self.places[k as usize] = place;
-            self.numbers.push(number(k));
-            self.seen.push(tracks.tracks[number(k) as usize].seen);
-        }
-        for k in &mut self.near {
-            *k = self.places[*k as usize];
         }
     }
 }

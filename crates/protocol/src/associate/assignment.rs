@@ -2,10 +2,97 @@
 
 use alloc::vec::Vec;
 
-use super::{Accuracy, Seen, Spread};
+use super::{ACCELERATION, Accuracy, GATE, LENGTH_GATE_M, Seen, Spread, drift};
+use crate::grid::Position;
 
 /// So many pairs tell the offset of a report.
 const LEAST_PAIRS: usize = 3;
+
+/// What entries may be.
+pub(super) trait Bodies {
+    /// How many there are.
+    fn count(&self) -> usize;
+    /// One of them as it was seen.
+    fn seen(&self, number: u32) -> &Seen;
+    /// Of two that fit equally well, the one of the lower rank is taken.
+    fn rank(&self, number: u32) -> u64;
+}
+
+impl Bodies for Vec<Seen> {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn seen(&self, number: u32) -> &Seen {
+        &self[number as usize]
+    }
+
+    fn rank(&self, number: u32) -> u64 {
+        u64::from(number)
+    }
+}
+
+/// A track to try for an entry, and what does not depend on the look's offset.
+#[derive(Debug, Clone, Copy)]
+struct Pair {
+    track: u32,
+    entry: u32,
+    /// Where the track is when the entry was seen, and how far it may have gone astray since it was seen, squared.
+    here: Position,
+    strayed: f64,
+    seconds: f64,
+    /// How far velocities are apart, in standard deviations; not a number until somebody asks, infinite for lengths that differ.
+    velocity: f64,
+}
+
+impl Pair {
+    fn new(track: u32, entry: u32, seen: &Seen, at: &Seen) -> Self {
+        let (here, seconds) = seen.moved(at.at);
+        let drift = drift(seconds);
+        Self {
+            track,
+            entry,
+            here,
+            strayed: drift * drift,
+            seconds,
+            velocity: f64::NAN,
+        }
+    }
+
+    /// As [`Seen::distance`].
+    fn distance(
+        &mut self,
+        seen: &Seen,
+        entry: &Seen,
+        offset: [f64; 2],
+        spread: Spread,
+    ) -> Option<f64> {
+        let off = [
+            entry.position.x - offset[0] - self.here.x,
+            entry.position.y - offset[1] - self.here.y,
+        ];
+        let along_variance = spread.variance + self.strayed;
+        let squared = off[0] * off[0] + off[1] * off[1];
+        // Not-a-number fails here too.
+        let near = squared <= GATE * GATE * along_variance;
+        if !near {
+            return None;
+        }
+        let far = seen.squared_deviations(entry, off, [along_variance, spread.variance]);
+        if far > GATE * GATE {
+            return None;
+        }
+        if self.velocity.is_nan() {
+            let lengths = seen.length > 0.0 && entry.length > 0.0 && spread.sizes;
+            self.velocity = if lengths && (seen.length - entry.length).abs() > LENGTH_GATE_M {
+                f64::INFINITY
+            } else {
+                seen.velocity_off(entry) / (spread.velocity + ACCELERATION * self.seconds.abs())
+            };
+        }
+        (self.velocity <= GATE).then(|| far + self.velocity * self.velocity)
+    }
+}
 
 /// A fitting pair.
 #[derive(Debug, Clone, Copy)]
@@ -24,6 +111,7 @@ pub(super) struct Assignment {
     cost_of: Vec<f64>,
     /// The variance that these are told in, in m².
     variance: f64,
+    pairs: Vec<Pair>,
     fits: Vec<Fit>,
     /// By track: the number of the assignment in which it was taken last.
     taken: Vec<u64>,
@@ -33,23 +121,28 @@ pub(super) struct Assignment {
 }
 
 impl Assignment {
-    /// Finds which of `tracks` each of `entries` is. `near(entry)` gives the tracks to try, ascending.
+    /// Finds which of `tracks` each of `entries` is. `near(entry)` gives the tracks to try.
     pub(super) fn find<'n>(
         &mut self,
-        tracks: &[Seen],
+        tracks: &impl Bodies,
         entries: &[Seen],
         accuracy: Accuracy,
         near: impl Fn(usize) -> &'n [u32],
     ) {
         let [apart, aligned] = accuracy.variances();
-        self.fit(tracks, entries, [0.0, 0.0], accuracy.spread(apart), &near);
+        self.pairs.clear();
+        for (number, entry) in entries.iter().enumerate() {
+            let pair = |&track: &u32| Pair::new(track, number as u32, tracks.seen(track), entry);
+            self.pairs.extend(near(number).iter().map(pair));
+        }
+        self.fit(tracks, entries, [0.0, 0.0], accuracy.spread(apart));
         if aligned >= apart {
             return;
         }
         self.offsets.clear();
         for (track, entry) in self.track_of.iter().zip(entries) {
             if let Some(track) = *track {
-                let (here, _) = tracks[track as usize].moved(entry.at);
+                let (here, _) = tracks.seen(track).moved(entry.at);
                 let off = [entry.position.x - here.x, entry.position.y - here.y];
                 self.offsets.push(off);
             }
@@ -58,43 +151,34 @@ impl Assignment {
             return;
         }
         let offset = [self.middle(0), self.middle(1)];
-        self.fit(tracks, entries, offset, accuracy.spread(aligned), &near);
+        self.fit(tracks, entries, offset, accuracy.spread(aligned));
     }
 
     /// The same where all entries are off by so much.
-    fn fit<'n>(
-        &mut self,
-        tracks: &[Seen],
-        entries: &[Seen],
-        offset: [f64; 2],
-        spread: Spread,
-        near: &impl Fn(usize) -> &'n [u32],
-    ) {
+    fn fit(&mut self, tracks: &impl Bodies, entries: &[Seen], offset: [f64; 2], spread: Spread) {
         self.variance = spread.variance;
         self.fits.clear();
-        for (number, entry) in entries.iter().enumerate() {
-            for &track in near(number) {
-                let seen = &tracks[track as usize];
-                if let Some(cost) = seen.distance(entry, offset, spread) {
-                    let entry = number as u32;
-                    self.fits.push(Fit { cost, track, entry });
-                }
+        for pair in &mut self.pairs {
+            let (track, entry) = (pair.track, pair.entry);
+            let seen = tracks.seen(track);
+            if let Some(cost) = pair.distance(seen, &entries[entry as usize], offset, spread) {
+                self.fits.push(Fit { cost, track, entry });
             }
         }
-        self.take_nearest(tracks.len(), entries.len());
+        self.take_nearest(tracks, entries.len());
     }
 
     /// Takes the nearest of all fitting pairs again and again, each track and entry once.
-    fn take_nearest(&mut self, tracks: usize, entries: usize) {
+    fn take_nearest(&mut self, tracks: &impl Bodies, entries: usize) {
         self.fits.sort_unstable_by(|a, b| {
             let nearer = a.cost.total_cmp(&b.cost);
             nearer
-                .then(a.track.cmp(&b.track))
+                .then_with(|| tracks.rank(a.track).cmp(&tracks.rank(b.track)))
                 .then(a.entry.cmp(&b.entry))
         });
         self.number += 1;
-        if self.taken.len() < tracks {
-            self.taken.resize(tracks, 0);
+        if self.taken.len() < tracks.count() {
+            self.taken.resize(tracks.count(), 0);
         }
         self.track_of.clear();
         self.track_of.resize(entries, None);

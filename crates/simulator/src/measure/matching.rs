@@ -20,6 +20,11 @@ pub(crate) struct Places {
     gate: Gate,
     /// Everybody who can be known of, by row, column and place.
     bodies: Vec<Body>,
+    /// The first row, and where each row from it on begins.
+    first_row: i32,
+    rows: Vec<u32>,
+    /// By place: where it is among the bodies.
+    at: Vec<Option<u32>>,
 }
 
 /// Somebody who can be known of.
@@ -31,7 +36,12 @@ struct Body {
     at: Position,
     /// Sine and cosine of its heading.
     heading: (f64, f64),
+    /// Nothing that is nearer to it is as near to another, in metres.
+    alone_m: f64,
 }
+
+/// A little less than half: what rounding leaves open.
+const HALF: f64 = 0.5 - 1e-9;
 
 impl Places {
     /// The places of a step; none where there are no errors.
@@ -48,24 +58,63 @@ impl Places {
                     slot,
                     at: here.truth(),
                     heading: here.state.heading.sin_cos(),
+                    alone_m: 0.0,
                 });
             }
         }
         bodies.sort_unstable_by_key(|body| (body.row, body.column, body.slot));
-        Some(Self { gate, bodies })
+        let mut at = vec![None; world.road.size()];
+        for (number, body) in (0u32..).zip(&bodies) {
+            at[body.slot.index()] = Some(number);
+        }
+        let first_row = bodies.first().map_or(0, |body| body.row);
+        let rows = bodies.last().map_or(0, |body| body.row - first_row + 1);
+        let begin = |row| bodies.partition_point(|body| body.row < first_row + row) as u32;
+        let rows = (0..=rows).map(begin).collect();
+        let mut places = Self {
+            gate,
+            bodies,
+            first_row,
+            rows,
+            at,
+        };
+        for number in 0..places.bodies.len() {
+            places.bodies[number].alone_m = places.alone_m(number);
+        }
+        Some(places)
+    }
+
+    /// Nothing that is nearer to a body than this is as near to another.
+    fn alone_m(&self, number: usize) -> f64 {
+        let own = &self.bodies[number];
+        let others = self
+            .around(own.at, 1)
+            .filter(|body| body.slot != own.slot)
+            .map(|body| body.at.distance(own.at));
+        // Whoever is in none of these squares is farther off than a gate reaches.
+        HALF * others.fold(self.gate.reach_m(), f64::min)
+    }
+
+    /// The bodies of a row.
+    fn row(&self, row: i32) -> &[Body] {
+        let Ok(row) = usize::try_from(i64::from(row) - i64::from(self.first_row)) else {
+            return &[];
+        };
+        match self.rows.get(row..) {
+            Some(&[begin, end, ..]) => &self.bodies[begin as usize..end as usize],
+            _ => &[],
+        }
     }
 
     /// Those in the squares around a position, so many to each side.
     fn around(&self, at: Position, squares: i32) -> impl Iterator<Item = &Body> {
         let (row, column) = square(self.gate, at);
         (row - squares..=row + squares).flat_map(move |row| {
-            let first = (row, column - squares);
-            let begin = self
-                .bodies
-                .partition_point(|body| (body.row, body.column) < first);
-            self.bodies[begin..]
+            let row = self.row(row);
+            let begin = row.partition_point(|body| body.column < column - squares);
+            row[begin..]
                 .iter()
-                .take_while(move |body| body.row == row && body.column <= column + squares)
+                .take_while(move |body| body.column <= column + squares)
         })
     }
 
@@ -83,6 +132,16 @@ impl Places {
             .map(|(_, object)| object)
     }
 
+    /// A state is nearer to `object` than to anybody else but `own`, and within the gate.
+    fn is_nearest(&self, object: Slot, state: Position, own: Slot) -> bool {
+        let Some(number) = self.at[object.index()] else {
+            return false;
+        };
+        let body = &self.bodies[number as usize];
+        self.distance(body, state)
+            .is_some_and(|off_m| off_m < body.alone_m || self.nearest(state, own) == Some(object))
+    }
+
     /// `receiver` knows `object` right, by its own sensors and by what it was told, if that is given, each in time.
     pub(crate) fn knows(
         &self,
@@ -95,13 +154,13 @@ impl Places {
         let state = |of: Slot| held(world, knowledge, receiver, of, oldest);
         // Nothing can take a state away from the object that it is nearest to, unless that is known by another.
         if let Some(state) = state(object)
-            && self.nearest(state, receiver) == Some(object)
+            && self.is_nearest(object, state, receiver)
         {
             return true;
         }
         if knowledge.is_some_and(|knowledge| knowledge.oracle)
             && seen_by_anybody(world, object, oldest, |state| {
-                self.nearest(state, receiver) == Some(object)
+                self.is_nearest(object, state, receiver)
             })
         {
             return true;

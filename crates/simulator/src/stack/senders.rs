@@ -221,8 +221,7 @@ impl Senders {
                 }
                 SenderRules::Generation | SenderRules::Utility => 0,
             };
-            let last = self.included.at(object, sender);
-            self.ranked.push((last.max(others_told), object));
+            self.ranked.push((others_told, object));
             states.push(state);
         }
         let ghosts = world.ghosts.seen_by(sender, world.sights.step);
@@ -230,17 +229,22 @@ impl Senders {
         match self.rules {
             SenderRules::Utility => self.keep_most_useful(world, sender, others),
             SenderRules::Mitigation if self.ranked.len() > MOST_OBJECTS => {
+                for (stamp, object) in &mut self.ranked {
+                    *stamp = self.included.at(*object, sender).max(*stamp);
+                }
                 self.ranked
                     .sort_unstable_by_key(|&(stamp, object)| (stamp, world.road.id(object)));
                 self.ranked.truncate(MOST_OBJECTS);
             }
             SenderRules::Mitigation | SenderRules::Generation => {}
         }
-        let stamp = world.time.stamp(world.sights.step);
-        let mut objects = Vec::with_capacity(self.ranked.len());
-        for &(_, object) in &self.ranked {
-            self.included.set(object, sender, stamp);
-            objects.push(object);
+        let objects: Vec<Slot> = self.ranked.iter().map(|&(_, object)| object).collect();
+        // Where nothing is cut nobody asks for it.
+        if self.rules != SenderRules::Generation {
+            let stamp = world.time.stamp(world.sights.step);
+            for &object in &objects {
+                self.included.set(object, sender, stamp);
+            }
         }
         // Mostly nothing was cut.
         if objects.len() < states.len() {
@@ -325,17 +329,23 @@ fn told_by_others(
     if !recognised(&told) {
         return Some(0);
     }
-    let same = !Motion::from(own).has_moved_since(&Motion::from(&told));
-    (!recent(stamp) && !same).then_some(stamp)
+    // Nobody asks where they head.
+    let motion = |state: &ObjectState| Motion {
+        position: state.position,
+        speed: state.velocity.speed(),
+        heading: 0.0,
+    };
+    let told_of = || recent(stamp) || !motion(own).has_moved_since(&motion(&told));
+    (!told_of()).then_some(stamp)
 }
 
 /// Whoever sees an object as `own` takes what was told of it as `state` to be of the same.
 pub(super) fn recognises(world: &World<'_>, own: &ObjectState, state: &ObjectState) -> bool {
     let seconds = own.sensed_at.since(state.sensed_at).seconds();
-    let heading = own.velocity.y.atan2(own.velocity.x);
+    let heading = || own.velocity.y.atan2(own.velocity.x);
     let there = moved(state, seconds);
     let gate = world.prepared.gate;
-    gate.is_none_or(|gate| gate.distance(own.position, heading, there).is_some())
+    gate.is_none_or(|gate| gate.holds(own.position, heading, there))
 }
 
 /// Its state at that time is still at hand.

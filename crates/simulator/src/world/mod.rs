@@ -26,7 +26,7 @@ use crate::prepared::Prepared;
 
 pub(crate) use ghosts::{GhostId, Ghosts, RelevantGhost};
 pub(crate) use links::Links;
-use perceived::Perceived;
+use perceived::{Perceived, Seen};
 pub(crate) use reach::Powers;
 pub(crate) use road::{Moment, Road};
 pub(crate) use sight::Sights;
@@ -255,7 +255,7 @@ impl<'p> World<'p> {
         }
         let stays = |slot: Slot| !gone[slot.index()];
         self.sights.retain(stays);
-        self.perceived.restart(self.road.size());
+        self.perceived.begin(self.sights.step, self.road.size());
         self.links
             .retain(|sender, receiver| stays(sender) && stays(receiver));
         self.powers.forget(&gone);
@@ -282,7 +282,7 @@ impl<'p> World<'p> {
         };
         let clock = Clock::now();
         self.sights.look(&scene, &self.time);
-        self.perceived.restart(self.road.size());
+        self.perceived.begin(self.sights.step, self.road.size());
         let sight_s = clock.elapsed().as_secs_f64();
         scene.link(&mut self.links, &mut self.powers, &mut self.ears);
         let links_s = clock.elapsed().as_secs_f64() - sight_s;
@@ -335,17 +335,19 @@ impl<'p> World<'p> {
         if !self.senses_wrong() {
             return self.object(object, step);
         }
-        if step == self.sights.step {
-            let seen = self.newest_of(observer).iter();
-            if let Some((_, state)) = { seen }.find(|(seen, _)| *seen == object) {
-                return *state;
-            }
+        let [by, number] = [observer, object].map(|slot| self.road.id(slot));
+        let seen = match step == self.sights.step {
+            true => Some(self.newest_of(observer)),
+            false => self.perceived.known(observer, by, step),
+        };
+        if let Some(state) = seen.and_then(|seen| seen.of(object, number)) {
+            return *state;
         }
-        let mut state = [(object, self.displaced(observer, object, step))];
+        let mut state = [self.displaced(observer, object, step)];
         let heading = self.road.moment(observer, step).state.heading;
         let noise = self.prepared.scenario.sensing.noise(self.seed, step);
-        noise.distort_all(self.road.id(observer), heading, &mut state);
-        state[0].1
+        noise.distort_all(by, heading, &mut state);
+        state[0]
     }
 
     /// Something is seen where it is not, or to go otherwise than it does.
@@ -355,16 +357,22 @@ impl<'p> World<'p> {
     }
 
     /// All that there is of what somebody sensed at the newest sensing, as it sensed it.
-    fn newest_of(&self, observer: Slot) -> &[(Slot, ObjectState)] {
-        self.perceived.of(observer, || {
-            let seen = self.sights.seen.of(observer).iter();
+    fn newest_of(&self, observer: Slot) -> &Seen {
+        self.perceived.newest_of(observer, || {
+            let objects = self.sights.seen.of(observer).to_vec();
             let step = self.sights.step;
-            let placed = seen.map(|&object| (object, self.displaced(observer, object, step)));
+            let placed = objects.iter();
+            let placed = placed.map(|&object| self.displaced(observer, object, step));
             let mut states: Vec<_> = placed.collect();
             let own = self.road.moment(observer, step);
             let noise = self.prepared.scenario.sensing.noise(self.seed, step);
-            noise.distort_all(self.road.id(observer), own.state.heading, &mut states);
-            states
+            let observer = self.road.id(observer);
+            noise.distort_all(observer, own.state.heading, &mut states);
+            Seen {
+                observer,
+                objects,
+                states,
+            }
         })
     }
 
@@ -380,15 +388,19 @@ impl<'p> World<'p> {
 
     /// The objects that somebody sensed at the newest sensing, what is not there apart, each as it sensed it.
     pub(crate) fn seen_as(&self, observer: Slot) -> impl Iterator<Item = (Slot, ObjectState)> {
-        let (wrong, exact): (&[_], &[_]) = match self.senses_wrong() {
-            true => (self.newest_of(observer), &[]),
-            false => (&[], self.sights.seen.of(observer)),
+        let (objects, wrong, exact): (&[_], &[_], &[_]) = match self.senses_wrong() {
+            true => {
+                let seen = self.newest_of(observer);
+                (&seen.objects, &seen.states, &[])
+            }
+            false => (&[], &[], self.sights.seen.of(observer)),
         };
+        let wrong = objects.iter().copied().zip(wrong.iter().copied());
         let step = self.sights.step;
         let exact = exact
             .iter()
             .map(move |&object| (object, self.object(object, step)));
-        wrong.iter().copied().chain(exact)
+        wrong.chain(exact)
     }
 
     /// All that somebody sensed at the newest sensing, what is not there included.

@@ -1,34 +1,84 @@
 //! What everybody made of what it saw, drawn once for all arms.
 
+use std::collections::VecDeque;
 use std::sync::OnceLock;
 
 use covey_protocol::messages::ObjectState;
 
-use crate::ids::Slot;
+use crate::ids::{Slot, Step};
 
-/// States of the objects seen at the newest sensing, by observer, from the first time that somebody asks for one.
+/// So many looks are kept: little that anybody asks for is older than a second.
+const LOOKS: usize = 12;
+
+/// States of the objects seen at the last looks, by observer, from the first time that somebody asks for one.
 ///
 /// Drawing errors takes longer than all else that is done with a state, and every arm asks for the same ones.
 #[derive(Debug, Default)]
 pub(super) struct Perceived {
-    by: Vec<OnceLock<Vec<(Slot, ObjectState)>>>,
+    /// The newest first.
+    looks: VecDeque<Look>,
+}
+
+#[derive(Debug, Default)]
+struct Look {
+    step: Step,
+    /// By place.
+    by: Vec<OnceLock<Seen>>,
+}
+
+/// What one observer saw at a look.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    /// The observer's number: others may have its place later.
+    pub(super) observer: u32,
+    /// Places of objects, and their states, one by one.
+    pub(super) objects: Vec<Slot>,
+    pub(super) states: Vec<ObjectState>,
+}
+
+impl Seen {
+    /// Nothing.
+    const NONE: &Self = &Self {
+        observer: 0,
+        objects: Vec::new(),
+        states: Vec::new(),
+    };
+
+    /// The state of the object with this place and number.
+    pub(super) fn of(&self, object: Slot, number: u32) -> Option<&ObjectState> {
+        let at = self.objects.iter().position(|&seen| seen == object)?;
+        let state = &self.states[at];
+        (state.id.0 == u64::from(number)).then_some(state)
+    }
 }
 
 impl Perceived {
-    /// Begins anew, with so many places.
-    pub(super) fn restart(&mut self, size: usize) {
-        self.by.iter_mut().for_each(|seen| drop(seen.take()));
-        self.by.resize_with(size, OnceLock::new);
+    /// Begins the look of a step, with so many places; what is known of that step is forgotten.
+    pub(super) fn begin(&mut self, step: Step, size: usize) {
+        let mut look = match self.looks.front() {
+            Some(newest) if newest.step == step => self.looks.pop_front(),
+            _ if self.looks.len() >= LOOKS => self.looks.pop_back(),
+            _ => None,
+        }
+        .unwrap_or_default();
+        look.step = step;
+        look.by.iter_mut().for_each(|seen| drop(seen.take()));
+        look.by.resize_with(size, OnceLock::new);
+        self.looks.push_front(look);
     }
 
-    /// The states that `observer` saw, found by `see` unless they are known; none of a place that is not there.
-    pub(super) fn of(
-        &self,
-        observer: Slot,
-        see: impl FnOnce() -> Vec<(Slot, ObjectState)>,
-    ) -> &[(Slot, ObjectState)] {
-        let seen = self.by.get(observer.index());
-        seen.map_or(&[], |seen| seen.get_or_init(see))
+    /// What `observer` saw at the newest look, found by `see` unless it is known; nothing of a place that is not there.
+    pub(super) fn newest_of(&self, observer: Slot, see: impl FnOnce() -> Seen) -> &Seen {
+        let look = self.looks.front();
+        let seen = look.and_then(|look| look.by.get(observer.index()));
+        seen.map_or(Seen::NONE, |seen| seen.get_or_init(see))
+    }
+
+    /// What the observer with this place and number saw at the look of a step, as far as that is known.
+    pub(super) fn known(&self, observer: Slot, number: u32, step: Step) -> Option<&Seen> {
+        let look = self.looks.iter().find(|look| look.step == step)?;
+        let seen = look.by.get(observer.index())?.get()?;
+        (seen.observer == number).then_some(seen)
     }
 }
 
@@ -40,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn states_are_found_once_until_the_next_look() {
+    fn states_are_found_once_and_kept_for_some_looks() {
         let state = |x: f64| ObjectState {
             id: ObjectId(7),
             position: Position::new(x, 0.0),
@@ -49,14 +99,40 @@ mod tests {
             sensed_at: Instant::ZERO,
             confidence: Confidence::FULL,
         };
-        let see = |x: f64| move || vec![(Slot(3), state(x))];
+        let see = |x: f64| {
+            move || Seen {
+                observer: 5,
+                objects: vec![Slot(3)],
+                states: vec![state(x)],
+            }
+        };
         let mut perceived = Perceived::default();
-        assert!(perceived.of(Slot(0), see(1.0)).is_empty());
-        perceived.restart(2);
-        assert_eq!(perceived.of(Slot(1), see(1.0)), [(Slot(3), state(1.0))]);
-        assert_eq!(perceived.of(Slot(1), see(2.0)), [(Slot(3), state(1.0))]);
-        assert!(perceived.of(Slot(2), see(1.0)).is_empty());
-        perceived.restart(2);
-        assert_eq!(perceived.of(Slot(1), see(2.0)), [(Slot(3), state(2.0))]);
+        assert!(perceived.newest_of(Slot(0), see(1.0)).states.is_empty());
+        perceived.begin(Step(2), 2);
+        assert!(perceived.known(Slot(1), 5, Step(2)).is_none());
+        for x in [1.0, 2.0] {
+            assert_eq!(perceived.newest_of(Slot(1), see(x)).states, [state(1.0)]);
+        }
+        assert!(perceived.newest_of(Slot(2), see(1.0)).states.is_empty());
+        // Once more the same step, as it is after somebody left.
+        perceived.begin(Step(2), 2);
+        assert_eq!(perceived.newest_of(Slot(1), see(2.0)).states, [state(2.0)]);
+        perceived.begin(Step(4), 2);
+        assert_eq!(perceived.newest_of(Slot(1), see(3.0)).states, [state(3.0)]);
+        let x = |perceived: &Perceived, observer, number, object, step| {
+            let seen = perceived.known(Slot(1), observer, Step(step))?;
+            Some(seen.of(Slot(object), number)?.position.x)
+        };
+        assert_eq!(x(&perceived, 5, 7, 3, 2), Some(2.0));
+        assert_eq!(x(&perceived, 5, 7, 3, 4), Some(3.0));
+        assert_eq!(x(&perceived, 5, 7, 3, 3), None, "no look");
+        assert_eq!(x(&perceived, 6, 7, 3, 2), None, "another observer");
+        assert_eq!(x(&perceived, 5, 8, 3, 2), None, "another object");
+        assert_eq!(x(&perceived, 5, 7, 2, 2), None, "not seen");
+        for step in 0..LOOKS as u32 {
+            assert!(perceived.known(Slot(1), 5, Step(4)).is_some());
+            perceived.begin(Step(6 + 2 * step), 2);
+        }
+        assert!(perceived.known(Slot(1), 5, Step(4)).is_none());
     }
 }
