@@ -3,7 +3,7 @@
 
 use crate::fuzz;
 use crate::steps::STEPS;
-use crate::{audit, bench, dist, mutants, python};
+use crate::{audit, bench, dist, mutants, performance, python, release};
 
 const HELP: &str = "\
 The project's own tasks.
@@ -18,7 +18,9 @@ Usage: cargo xtask test [--keep-going] [STEP]...
        cargo xtask audit [DATABASE]
        cargo xtask fuzz [OPTION]... [TARGET]...
        cargo xtask bench [--keep]
+       cargo xtask performance [OPTION]...
        cargo xtask dist [--try]
+       cargo xtask release [--allow-dirty]
        cargo xtask python [PACKAGE]...
 
   test       set up what the tests need and run every check, or only the steps named
@@ -32,7 +34,9 @@ Usage: cargo xtask test [--keep-going] [STEP]...
   audit      check dependencies against known advisories
   fuzz       search for inputs that break a promise, guided by coverage
   bench      count the instructions of short runs and compare them with those kept
+  performance  measure what runs cost and write the tables of docs/performance.md
   dist       make a static binary and an archive for people who build nothing
+  release    check that a release could be made: versions, packages
   python     build the Python package into python/.venv
 
 `cargo xtask TASK --help` says more.
@@ -81,6 +85,10 @@ pub(crate) enum Task {
     Fuzz(fuzz::Search),
     /// Count instructions; keep the counts.
     Bench(bool),
+    /// Measure what runs cost.
+    Performance(performance::Wanted),
+    /// Check that a release could be made, of uncommitted files too.
+    Release(bool),
     /// Make the archive; try it on a bare system.
     Dist(bool),
     /// Build the Python package, with these packages of others beside it.
@@ -148,6 +156,17 @@ pub(crate) fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Task,
             [word] if word == "--keep" => Ok(Task::Bench(true)),
             _ => Err(format!(
                 "`cargo xtask bench` takes `--keep` alone, found `{}`",
+                rest.join(" ")
+            )),
+        },
+        Some("performance") if asks_for("--help", "-h") => Ok(Task::Help(performance::HELP)),
+        Some("performance") => performance::Wanted::parse(&rest).map(Task::Performance),
+        Some("release") if asks_for("--help", "-h") => Ok(Task::Help(release::HELP)),
+        Some("release") => match rest.as_slice() {
+            [] => Ok(Task::Release(false)),
+            [word] if word == "--allow-dirty" => Ok(Task::Release(true)),
+            _ => Err(format!(
+                "`cargo xtask release` takes `--allow-dirty` alone, found `{}`",
                 rest.join(" ")
             )),
         },
@@ -234,6 +253,7 @@ mod tests {
         assert_eq!(parsed("audit x"), Ok(Task::Audit(Some("x".to_owned()))));
         assert_eq!(parsed("audit"), Ok(Task::Audit(None)));
         assert_eq!(parsed("bench --keep"), Ok(Task::Bench(true)));
+        assert_eq!(parsed("release"), Ok(Task::Release(false)));
         assert_eq!(parsed("dist --try"), Ok(Task::Dist(true)));
     }
 
@@ -249,6 +269,8 @@ mod tests {
         assert!(parsed("results a b").unwrap_err().contains("`a b`"));
         assert!(parsed("audit a b").unwrap_err().contains("`a b`"));
         assert!(parsed("bench x").unwrap_err().contains("found `x`"));
+        assert!(parsed("release x").unwrap_err().contains("found `x`"));
+        assert!(parsed("performance x").unwrap_err().contains("found `x`"));
         assert!(parsed("dist x").unwrap_err().contains("found `x`"));
     }
 }

@@ -136,6 +136,7 @@ mod tests {
                 .iter()
                 .map(|&(kind, used)| (kind, format!("/x/crates/{used}")))
                 .collect(),
+            published: false,
         }
     }
 

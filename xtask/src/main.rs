@@ -24,9 +24,11 @@ mod metadata;
 mod modules;
 mod mutants;
 mod no_std;
+mod performance;
 mod playground;
 mod process;
 mod python;
+mod release;
 mod report;
 mod setup;
 mod source;
@@ -83,6 +85,10 @@ fn main() -> ExitCode {
         }
         Ok(Task::Python(more)) => run_alone(|root, report| python::build(root, &more, report)),
         Ok(Task::Bench(keep)) => run_alone(|root, report| bench::run(root, keep, report)),
+        Ok(Task::Performance(wanted)) => {
+            run_alone(|root, report| performance::run(root, wanted, report))
+        }
+        Ok(Task::Release(dirty)) => run_alone(|root, report| release::run(root, dirty, report)),
         Ok(Task::Dist(try_it)) => run_alone(|root, report| dist::run(root, try_it, report)),
         Ok(Task::Fuzz(search)) => run_alone(|root, report| fuzz::run(root, &search, report)),
         Err(error) => {

@@ -33,6 +33,8 @@ pub(crate) struct Package {
     pub(crate) features: BTreeSet<String>,
     /// Dependencies on packages in folders of their own (the workspace's): kind and folder.
     pub(crate) local_dependencies: Vec<(Kind, String)>,
+    /// It may be published.
+    pub(crate) published: bool,
 }
 
 /// How one crate uses another.
@@ -137,6 +139,8 @@ fn package(value: &Value) -> Package {
             .map(|features| features.keys().cloned().collect())
             .unwrap_or_default(),
         local_dependencies,
+        // No list is no limit; an empty one is `publish = false`.
+        published: value["publish"].is_null(),
     }
 }
 

@@ -1,8 +1,8 @@
 //! What a run costs as vehicles grow at fixed density: one to many copies of the corridor side by side.
 //!
-//! `cargo run --release -p covey-simulator --example growth -- scenarios/tamagawa/scenario.toml COPIES WARMUP MEASURE ARM...`
+//! `cargo run --release -p covey-simulator --example growth -- scenarios/tamagawa/scenario.toml COPIES WARMUP MEASURE ARM... [--threads=N]`
 //!
-//! Prints CPU time per simulated second of the measured part, by phase, and peak memory. Vehicles of the copies drive alike but
+//! Prints wall time per simulated second, CPU time by phase, and peak memory. Vehicles of the copies drive alike but
 //! are other vehicles: draws of radio and equipment differ.
 
 #![allow(clippy::print_stdout)]
@@ -120,9 +120,13 @@ impl FrameSource for Copies {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut threads = 1;
+    if let Some(given) = arguments.pop_if(|last| last.starts_with("--threads=")) {
+        threads = given["--threads=".len()..].parse()?;
+    }
     let [file, copies, warmup, measure, arms @ ..] = &arguments[..] else {
-        return Err("usage: growth SCENARIO COPIES WARMUP MEASURE ARM...".into());
+        return Err("usage: growth SCENARIO COPIES WARMUP MEASURE ARM... [--threads=N]".into());
     };
     let copies: u32 = copies.parse()?;
     let arms: Vec<Arm> = arms
@@ -145,6 +149,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let options = RunOptions {
         warmup_s: warmup.parse()?,
         measure_s: measure.parse()?,
+        threads,
         ..RunOptions::default()
     };
     let clock = std::time::Instant::now();
@@ -153,10 +158,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find(|line| line.starts_with("VmHWM"));
     println!(
-        "{} vehicles, {} arms: {:.3} s per simulated second; {:?}; {}",
+        "{} vehicles, {} arms, {threads} threads: {:.3} s per simulated second, {:.2} CPU s of other threads; {:?}; {}",
         result.shared.vehicles,
         arms.len(),
         seconds / (options.warmup_s + options.measure_s),
+        result.helpers_cpu_s,
         result.timing,
         peak.unwrap_or("peak memory unknown"),
     );

@@ -395,7 +395,13 @@ impl Scenario {
         } else {
             let mut table: toml::Table = toml::from_str(text).map_err(parse)?;
             retired::modernise(&mut table);
-            table.try_into().map_err(parse)?
+            // Written and read again, so that a scenario is read in one way alone. Lines would be those of what was written.
+            let problem = |problem: String| ScenarioError::Parse {
+                file: name.to_string(),
+                problem,
+            };
+            let text = toml::to_string(&table).map_err(|error| problem(error.to_string()))?;
+            toml::from_str(&text).map_err(|error| problem(error.message().to_string()))?
         };
         scenario.words = words;
         if let Some(calibrated) = &scenario.calibrated

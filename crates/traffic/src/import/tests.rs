@@ -215,3 +215,125 @@ fn names_and_sides_of_the_road() {
     assert!(!drives_on_the_left(-74.0, 40.7));
     assert!(!drives_on_the_left(1.85, 50.95));
 }
+
+fn xml_of(file: &[u8]) -> Result<String, pbf::PbfError> {
+    let mut xml = Vec::new();
+    pbf::to_xml(file, &mut xml)?;
+    Ok(String::from_utf8(xml).unwrap())
+}
+
+/// A blob whose content is packed, as the field says how.
+fn packed_blob(out: &mut Vec<u8>, field: u64, content: &[u8]) {
+    let mut packed = Vec::new();
+    bytes(&mut packed, field, content);
+    let mut header = Vec::new();
+    bytes(&mut header, 1, b"OSMData");
+    number(&mut header, 3, packed.len() as u64);
+    out.extend_from_slice(&(header.len() as u32).to_be_bytes());
+    out.extend_from_slice(&header);
+    out.extend_from_slice(&packed);
+}
+
+/// A node by itself, one in columns with a tag, and a relation of three kinds of members.
+fn block_of_all_kinds() -> Vec<u8> {
+    let mut strings = Vec::new();
+    for string in ["", "outer", "type", "a\"b\u{1}"] {
+        bytes(&mut strings, 1, string.as_bytes());
+    }
+    let mut node = Vec::new();
+    number(&mut node, 1, zigzag(-7));
+    bytes(&mut node, 2, &[2]);
+    bytes(&mut node, 3, &[3]);
+    number(&mut node, 8, zigzag(10));
+    number(&mut node, 9, zigzag(-10));
+    let mut dense = Vec::new();
+    bytes(&mut dense, 1, &[2, 2]);
+    bytes(&mut dense, 8, &[0, 0]);
+    bytes(&mut dense, 9, &[0, 0]);
+    bytes(&mut dense, 10, &[0, 2, 1, 0]);
+    let mut relation = Vec::new();
+    number(&mut relation, 1, 5);
+    bytes(&mut relation, 8, &[1, 0, 0]);
+    bytes(&mut relation, 9, &[2, 2, 2]);
+    bytes(&mut relation, 10, &[0, 1, 2]);
+    let mut group = Vec::new();
+    bytes(&mut group, 1, &node);
+    bytes(&mut group, 2, &dense);
+    bytes(&mut group, 4, &relation);
+    let mut block = Vec::new();
+    bytes(&mut block, 1, &strings);
+    bytes(&mut block, 2, &group);
+    number(&mut block, 17, 1000);
+    number(&mut block, 19, 5_000);
+    block
+}
+
+#[test]
+fn protobuf_of_all_kinds_and_packings() {
+    let block = block_of_all_kinds();
+    let mut zlib = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+    zlib.write_all(&block).unwrap();
+    let zlib = zlib.finish().unwrap();
+    let zstd = zstd::encode_all(&block[..], 1).unwrap();
+    for (field, content) in [(1, &block), (3, &zlib), (7, &zstd)] {
+        let mut file = Vec::new();
+        packed_blob(&mut file, field, content);
+        assert_eq!(
+            xml_of(&file).unwrap(),
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<osm version=\"0.6\" generator=\"covey\">\n\
+             <node id=\"-7\" version=\"1\" lat=\"0.0000150\" lon=\"-0.0000100\"><tag k=\"type\" v=\"a&quot;b \"/></node>\n\
+             <node id=\"1\" version=\"1\" lat=\"0.0000050\" lon=\"0.0000000\"></node>\n\
+             <node id=\"2\" version=\"1\" lat=\"0.0000050\" lon=\"0.0000000\"><tag k=\"type\" v=\"outer\"/></node>\n\
+             <relation id=\"5\" version=\"1\"><member type=\"node\" ref=\"1\" role=\"outer\"/>\
+             <member type=\"way\" ref=\"2\" role=\"\"/><member type=\"relation\" ref=\"3\" role=\"\"/></relation>\n</osm>\n"
+        );
+    }
+}
+
+#[test]
+fn protobuf_that_is_not_read_says_what_it_needs() {
+    let mut file = Vec::new();
+    packed_blob(&mut file, 6, b"lz4");
+    let error = xml_of(&file).unwrap_err().to_string();
+    assert!(error.contains("needs the packing lz4"), "{error}");
+    let mut header = Vec::new();
+    bytes(&mut header, 4, b"HistoricalInformation");
+    let mut file = Vec::new();
+    blob(&mut file, "OSMHeader", &header);
+    let error = xml_of(&file).unwrap_err().to_string();
+    assert!(
+        error.contains("the feature `HistoricalInformation`"),
+        "{error}"
+    );
+    let error = xml_of(&u32::MAX.to_be_bytes()).unwrap_err().to_string();
+    assert!(error.contains("a header of 4294967295 bytes"), "{error}");
+}
+
+#[test]
+fn a_blob_that_unpacks_to_too_much_is_refused() {
+    let zeros = vec![0; 33 << 20];
+    let mut file = Vec::new();
+    packed_blob(&mut file, 7, &zstd::encode_all(&zeros[..], 1).unwrap());
+    let error = xml_of(&file).unwrap_err().to_string();
+    assert!(error.contains("bytes when unpacked"), "{error}");
+}
+
+proptest::proptest! {
+    /// Whatever a file holds, reading it ends, and without a panic.
+    #[test]
+    fn damaged_protobuf_never_panics(
+        at in 0_usize..10_000,
+        value: u8,
+        length in 0_usize..10_000,
+        tail in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..40),
+    ) {
+        let mut file = town_in_protobuf();
+        packed_blob(&mut file, 1, &block_of_all_kinds());
+        let (at, length) = (at % file.len(), length % file.len());
+        file[at] = value;
+        let _ = xml_of(&file);
+        file.truncate(length);
+        file.extend(tail);
+        let _ = xml_of(&file);
+    }
+}
