@@ -267,6 +267,22 @@ fn a_node_is_told_by_its_vehicle_and_tells_what_it_knows() {
         .find_map(|line| line.strip_prefix("covey_beacons_heard_total "));
     assert!(heard.unwrap().parse::<u64>().unwrap() > 10, "{metrics}");
     assert!(get(port, "/").contains("<h1>Station 7</h1>"));
+    // Who forgets to give it another number is told.
+    writeln!(
+        vehicle,
+        r#"{{"type":"state","x_m":250.5,"y_m":250.5,"speed_m_s":0}}"#
+    )
+    .unwrap();
+    let mut namesake = Node::start(
+        &config,
+        &[
+            "vehicle.socket=\"third.sock\"",
+            "vehicle.nmea=\"track.nmea\"",
+        ],
+    );
+    let told = namesake.wait_for("namesake");
+    assert_eq!(told["station"], 7, "{told}");
+    namesake.stop();
     assert!(first.stop() < Duration::from_secs(1));
     assert!(!socket.exists(), "its socket goes with it");
     let begin = Instant::now();
@@ -348,6 +364,35 @@ fn what_is_wrong_with_a_configuration_is_said() {
         "{}",
         call.stderr
     );
+    // File, key, what was found and what helps: of a busy port, an address of nobody, a file that is not there.
+    let held = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let busy = format!("status_port={}", held.local_addr().unwrap().port());
+    std::fs::write(&config, "station_id = 7\n").unwrap();
+    for (set, code, expected) in [
+        (
+            busy.as_str(),
+            1,
+            "in use (os error 98); choose another port",
+        ),
+        ("radio.local=203.0.113.9", 1, "radio.local: 203.0.113.9: "),
+        ("user=nobody-of-that-name", 1, "expected the name of a user"),
+        ("vehicle.replay=none.jsonl", 2, "vehicle.replay: "),
+        ("vehicle.replay=.", 2, "expected a file of JSON lines"),
+        ("vehicle.socket=/nowhere/x.sock", 1, "make its folder first"),
+        ("scenario=none.toml", 2, "scenario: "),
+        ("security.change_s=300", 2, "security.folder: found nothing"),
+    ] {
+        let file = config.display().to_string();
+        let call = covey(&["node", &file, "--set", &scenario, "--set", set], "");
+        assert!(
+            call.code == Some(code)
+                && call.stderr.contains("node.toml: ")
+                && call.stderr.contains(expected),
+            "{set}: {:?} {}",
+            call.code,
+            call.stderr
+        );
+    }
     let call = covey(&["drive", &junction(), "--nodes", "60"], "");
     assert!(
         call.code == Some(2) && call.stderr.contains("--nodes: found 60, expected at most"),

@@ -256,6 +256,15 @@ impl Checked {
         Ok(checked)
     }
 
+    /// What it is called in messages.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self.file.as_os_str().is_empty() {
+            true => "the flags".to_string(),
+            false => self.file.display().to_string(),
+        }
+    }
+
     /// A path of the configuration; none where it is empty.
     #[must_use]
     pub fn path(&self, text: &str) -> Option<PathBuf> {
@@ -279,6 +288,16 @@ impl Checked {
                     .to_string(),
             );
         }
+        for (key, given) in [
+            ("security.tickets", !config.security.tickets.is_empty()),
+            ("security.change_s", config.security.change_s > 0.0),
+        ] {
+            if given && !signed {
+                return Err(format!(
+                    "security.folder: found nothing beside `{key}`, expected the folder with root.cert and authority.cert: without it nothing is signed"
+                ));
+            }
+        }
         let radio = &config.radio;
         match radio.link {
             LinkKind::Ethernet if radio.interface.is_empty() => {
@@ -291,7 +310,9 @@ impl Checked {
                 self.relay()?;
             }
         }
-        if !config.vehicle.gpsd.is_empty() && !config.vehicle.gpsd.contains(':') {
+        let gpsd = &config.vehicle.gpsd;
+        let port = |(host, port): (&str, &str)| !host.is_empty() && port.parse::<u16>().is_ok();
+        if !gpsd.is_empty() && !gpsd.rsplit_once(':').is_some_and(port) {
             return Err(format!(
                 "vehicle.gpsd: found {:?}, expected ADDRESS:PORT such as \"127.0.0.1:2947\"",
                 config.vehicle.gpsd
@@ -477,6 +498,18 @@ mod tests {
             (
                 "station_id = 7\nscenario = \"x\"\n[security]\nfolder = \"pki\"\n",
                 "FILE: security.tickets: found nothing",
+            ),
+            (
+                "station_id = 7\nscenario = \"x\"\n[security]\ntickets = \"t\"\n",
+                "FILE: security.folder: found nothing beside `security.tickets`",
+            ),
+            (
+                "station_id = 7\nscenario = \"x\"\n[security]\nchange_s = 300.0\n",
+                "FILE: security.folder: found nothing beside `security.change_s`",
+            ),
+            (
+                "station_id = 7\nscenario = \"x\"\n[vehicle]\ngpsd = \"localhost:\"\n",
+                "FILE: vehicle.gpsd: found \"localhost:\", expected ADDRESS:PORT",
             ),
             ("station_id = \n", "FILE: "),
         ] {

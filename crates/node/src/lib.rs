@@ -14,11 +14,13 @@
 pub mod clock;
 pub mod config;
 pub mod drive;
+mod failure;
 mod gate;
 pub mod link;
 mod load;
 pub mod logging;
 pub mod node;
+mod opening;
 mod reception;
 pub mod secure;
 pub mod station;

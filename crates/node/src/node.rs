@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration as Span;
+use std::time::{Duration as Span, Instant as Monotonic};
 
 use covey_its::{MAX_MESSAGE_LEN, Sensor};
 use covey_protocol::associate::Accuracy;
@@ -12,25 +12,28 @@ use covey_protocol::messages::Size;
 use covey_protocol::{AgentId, AgentState, Cell, Duration, Event, Instant, RoadMap};
 use covey_simulator::{Arm, MapReference, Prepared, Scenario};
 use serde_json::json;
-use thiserror::Error;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::{self, Receiver, Sender};
 
 use crate::clock::Clock;
-use crate::config::{Checked, ConfigError, LinkKind, LogLevel};
+use crate::config::{Checked, LogLevel};
+pub use crate::failure::NodeError;
 use crate::link::Link;
 use crate::logging::{Level, Log};
+use crate::opening;
 use crate::secure::Security;
-use crate::secure::pki::{PkiError, read_security};
+use crate::secure::pki::read_security;
 use crate::station::{Settings, Station};
 use crate::status::{self, Shared, Shown};
 use crate::vehicle::lines::{Answer, Context, Line, SensedLine, cells, instant, millis};
-use crate::vehicle::sources::{self, Word};
+use crate::vehicle::sources::Word;
 
 /// Frames taken from the socket before anything else gets its turn.
 const BATCH: usize = 64;
 /// Words that wait.
 const MOST_WORDS: usize = 256;
+/// Bad lines that the log tells of in a second.
+const MOST_TOLD: u32 = 10;
 /// Who is told of events.
 const MOST_WATCHERS: usize = 16;
 /// What the sensors see may be told so long ahead, by who plays a recording or a simulation.
@@ -38,59 +41,17 @@ const MOST_AHEAD: Duration = Duration::from_millis(200);
 /// The sensor type "several, fused" of TS 103 324.
 const FUSED_SENSORS: u8 = 12;
 
-/// Why a node cannot start or go on.
-#[derive(Debug, Error)]
-pub enum NodeError {
-    /// The configuration is wrong.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// The scenario or its map is wrong.
-    #[error("{0}")]
-    Scenario(String),
-    /// Keys or certificates are wrong.
-    #[error(transparent)]
-    Pki(#[from] PkiError),
-    /// A socket, port or user cannot be had.
-    #[error("{what}: {problem}")]
-    Machine {
-        /// What, by its key.
-        what: String,
-        /// Why.
-        problem: String,
-    },
-}
-
-impl NodeError {
-    /// The configuration or a file is wrong, not the machine.
-    #[must_use]
-    pub fn is_input(&self) -> bool {
-        !matches!(self, Self::Machine { .. })
-    }
-}
-
-fn machine(what: impl ToString) -> impl FnOnce(io::Error) -> NodeError {
-    let what = what.to_string();
-    move |error| NodeError::Machine {
-        what,
-        problem: error.to_string(),
-    }
-}
-
 /// What a station of this configuration is like, and its map.
 ///
 /// # Errors
 /// The scenario cannot be used, or the arm has no hosts.
 pub fn settings(checked: &Checked) -> Result<Settings, NodeError> {
     let config = &checked.config;
-    let wrong = |problem: String| {
-        NodeError::Config(ConfigError {
-            file: checked.file.display().to_string(),
-            problem,
-        })
-    };
+    let wrong = |problem: String| NodeError::input(checked, problem);
+    let of_scenario = |problem: String| wrong(format!("scenario: {problem}"));
     let file = checked.path(&config.scenario).unwrap_or_default();
-    let scenario = Scenario::read(&file).map_err(|e| NodeError::Scenario(e.to_string()))?;
-    let prepared = Prepared::new(&scenario).map_err(|e| NodeError::Scenario(e.to_string()))?;
+    let scenario = Scenario::read(&file).map_err(|e| of_scenario(e.to_string()))?;
+    let prepared = Prepared::new(&scenario).map_err(|e| of_scenario(e.to_string()))?;
     let arm: Arm = config
         .arm
         .parse()
@@ -108,7 +69,7 @@ pub fn settings(checked: &Checked) -> Result<Settings, NodeError> {
         sizes: true,
     });
     let reference = MapReference::of(&prepared.scenario, &prepared.map)
-        .map_err(|e| NodeError::Scenario(e.to_string()))?;
+        .map_err(|e| of_scenario(e.to_string()))?;
     let range = (config.vehicle.range_m * 10.0).round() as u16;
     Ok(Settings {
         id: AgentId(config.station_id.unwrap_or(0)),
@@ -131,6 +92,7 @@ pub fn settings(checked: &Checked) -> Result<Settings, NodeError> {
 /// Something of it is wrong.
 pub fn check(checked: &Checked) -> Result<(), NodeError> {
     settings(checked)?;
+    opening::replay(checked)?;
     read_keys(checked).map(|_| ())
 }
 
@@ -140,56 +102,18 @@ fn read_keys(checked: &Checked) -> Result<Option<Security>, NodeError> {
         checked.path(&signing.folder),
         checked.path(&signing.tickets),
     ) {
-        (Some(folder), Some(tickets)) => Ok(Some(read_security(&folder, &tickets)?)),
+        (Some(folder), Some(tickets)) => match read_security(&folder, &tickets) {
+            Ok(security) => Ok(Some(security)),
+            Err(error) => {
+                let key = match error.file().starts_with(&tickets) {
+                    true => "security.tickets",
+                    false => "security.folder",
+                };
+                Err(NodeError::input(checked, format!("{key}: {error}")))
+            }
+        },
         _ => Ok(None),
     }
-}
-
-/// Opens the link of a configuration.
-fn open_link(checked: &Checked) -> Result<Link, NodeError> {
-    let radio = &checked.config.radio;
-    let wrong = |problem: String| {
-        NodeError::Config(ConfigError {
-            file: checked.file.display().to_string(),
-            problem,
-        })
-    };
-    if radio.link == LinkKind::Ethernet {
-        return Link::ethernet(&radio.interface).map_err(|error| {
-            let hint = match error.kind() {
-                io::ErrorKind::PermissionDenied => {
-                    " (raw frames need CAP_NET_RAW: run as root with `user` set, or give the capability as docs/node.md shows)"
-                }
-                _ => "",
-            };
-            NodeError::Machine {
-                what: format!("radio.interface: {}", radio.interface),
-                problem: format!("{error}{hint}"),
-            }
-        });
-    }
-    if let Some([listen, peer]) = checked.relay().map_err(wrong)? {
-        return Link::unicast(listen, peer).map_err(machine(format!("radio.listen: {listen}")));
-    }
-    let group = checked.group().map_err(wrong)?;
-    let local = checked.local().map_err(wrong)?;
-    Link::multicast(group, local).map_err(machine(format!("radio.group: {group}")))
-}
-
-/// Goes on as another user: all rights beyond its own are given up.
-fn become_user(name: &str) -> Result<(), NodeError> {
-    use nix::unistd::{User, setgid, setgroups, setuid};
-    let fail = |problem: String| NodeError::Machine {
-        what: format!("user: {name}"),
-        problem,
-    };
-    let user = User::from_name(name)
-        .map_err(|error| fail(error.to_string()))?
-        .ok_or_else(|| fail("found no such user".to_string()))?;
-    setgroups(&[user.gid])
-        .and_then(|()| setgid(user.gid))
-        .and_then(|()| setuid(user.uid))
-        .map_err(|error| fail(error.to_string()))
 }
 
 /// Runs a node until it is told to stop (SIGTERM, SIGINT, and with `while_stdin` the end of standard input).
@@ -200,7 +124,7 @@ pub fn run(checked: &Checked, while_stdin: bool) -> Result<(), NodeError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(machine("runtime"))?;
+        .map_err(|error| NodeError::machine(checked, "the runtime", &error))?;
     let result = runtime.block_on(start(checked, while_stdin));
     // Threads that wait for a device do not keep it.
     runtime.shutdown_timeout(Span::from_millis(100));
@@ -217,20 +141,21 @@ async fn start(checked: &Checked, while_stdin: bool) -> Result<(), NodeError> {
     });
     let settings = settings(checked)?;
     let security = read_keys(checked)?;
-    let link = open_link(checked)?;
+    let user = opening::user(checked)?;
+    let link = opening::link(checked)?;
     let (words, heard) = mpsc::channel(MOST_WORDS);
-    let socket = open_sources(checked, &words).await?;
+    let socket = opening::sources(checked, &words, user.as_ref()).await?;
     let shared: Shared = Arc::new(Mutex::new(Shown::default()));
     let mut port = None;
     if let Some(wanted) = config.status_port {
-        let listener = status::open(wanted as u16)
-            .await
-            .map_err(machine(format!("status_port: {wanted}")))?;
+        let listener = status::open(wanted as u16).await.map_err(|error| {
+            NodeError::machine(checked, &format!("status_port: {wanted}"), &error)
+        })?;
         port = listener.local_addr().ok().map(|address| address.port());
         tokio::spawn(status::serve(listener, Arc::clone(&shared)));
     }
-    if !config.user.is_empty() {
-        become_user(&config.user)?;
+    if let Some(user) = &user {
+        opening::go_on_as(checked, user)?;
     }
     let mut clock = Clock::new();
     let now = clock.now();
@@ -254,6 +179,10 @@ async fn start(checked: &Checked, while_stdin: bool) -> Result<(), NodeError> {
         watchers: Vec::new(),
         ahead: VecDeque::new(),
         kept: None,
+        measured: false,
+        refused: false,
+        namesakes: (0, now),
+        told: (Monotonic::now(), 0),
         shared,
         clock,
         link,
@@ -267,44 +196,17 @@ async fn start(checked: &Checked, while_stdin: bool) -> Result<(), NodeError> {
             "station": node.station.id().0,
             "signed": signed,
             "status_port": port,
-            "congestion": node.measured_by(),
+            "congestion": measured_by(node.measured),
         }),
     );
-    node.serve(heard, while_stdin).await;
+    let ended = node.serve(heard, while_stdin).await;
     if let Some(path) = socket {
         let _ = std::fs::remove_file(path);
     }
-    Ok(())
-}
-
-/// Opens all sources; gives the path of the local socket, which goes when the node goes.
-async fn open_sources(
-    checked: &Checked,
-    words: &Sender<Word>,
-) -> Result<Option<PathBuf>, NodeError> {
-    let vehicle = &checked.config.vehicle;
-    let socket = checked.path(&vehicle.socket);
-    if let Some(path) = &socket {
-        let listener = sources::open_socket(path)
-            .map_err(machine(format!("vehicle.socket: {}", path.display())))?;
-        tokio::spawn(sources::serve_socket(listener, words.clone()));
-    }
-    if let Some(path) = checked.path(&vehicle.nmea) {
-        sources::follow_nmea(path, words.clone());
-    }
-    if let Some(path) = checked.path(&vehicle.replay) {
-        sources::play(path, words.clone());
-    }
-    if !vehicle.gpsd.is_empty() {
-        tokio::spawn(sources::follow_gpsd(vehicle.gpsd.clone(), words.clone()));
-    }
-    if let Ok(address) = vehicle.cpm.parse() {
-        let open = sources::open_cpm(address)
-            .await
-            .map_err(machine(format!("vehicle.cpm: {address}")))?;
-        tokio::spawn(sources::follow_cpm(open, words.clone()));
-    }
-    Ok(socket)
+    ended.map_err(|error| {
+        let interface = &config.radio.interface;
+        NodeError::machine(checked, &format!("radio.interface: {interface}"), &error)
+    })
 }
 
 struct Node {
@@ -326,6 +228,14 @@ struct Node {
     /// What the sensors will have seen, once it is that time.
     ahead: VecDeque<(Instant, SensedLine)>,
     kept: Option<Sender<()>>,
+    /// The busy ratio is the modem's.
+    measured: bool,
+    /// The interface did not take the last frame.
+    refused: bool,
+    /// Frames of namesakes that the log told of, and when.
+    namesakes: (u64, Instant),
+    /// Since when, and of how many bad lines the log told within that second.
+    told: (Monotonic, u32),
     shared: Shared,
     clock: Clock,
     link: Link,
@@ -333,22 +243,13 @@ struct Node {
 }
 
 impl Node {
-    fn measured_by(&self) -> &'static str {
-        if self.busy_file.is_some() {
-            "the modem's file"
-        } else {
-            "own counts"
-        }
-    }
-
     /// Until it is told to stop.
-    async fn serve(mut self, mut heard: Receiver<Word>, while_stdin: bool) {
-        let (Ok(mut terminate), Ok(mut interrupt)) = (
-            signal(SignalKind::terminate()),
-            signal(SignalKind::interrupt()),
-        ) else {
-            return;
-        };
+    ///
+    /// # Errors
+    /// The interface is no longer there.
+    async fn serve(mut self, mut heard: Receiver<Word>, while_stdin: bool) -> io::Result<()> {
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut interrupt = signal(SignalKind::interrupt())?;
         let (ended, mut end) = mpsc::channel::<()>(1);
         if while_stdin {
             std::thread::spawn(move || {
@@ -382,10 +283,17 @@ impl Node {
                 _ = end.recv() => break "the end of standard input",
             }
             self.send();
+            if self.link.is_gone() {
+                break "the interface, which is no longer there";
+            }
         };
         let now = self.clock.now();
         self.log
             .tell(Level::Info, now, "stopped", json!({ "by": stopped_by }));
+        match self.link.is_gone() {
+            true => Err(io::ErrorKind::NotConnected.into()),
+            false => Ok(()),
+        }
     }
 
     /// Takes a frame and those that wait behind it, some at a time.
@@ -402,9 +310,20 @@ impl Node {
 
     fn send(&mut self) {
         for frame in self.station.take_frames() {
-            if self.link.send(&frame).is_err() {
+            let refused = self.link.send(&frame).err();
+            if let Some(error) = &refused {
                 self.station.tally_mut().send_errors += 1;
+                // Told once: a beacon is due ten times a second.
+                if !self.refused {
+                    let now = self.clock.now();
+                    let why = json!({ "problem": error.to_string() });
+                    self.log.tell(Level::Warn, now, "radio-refuses", why);
+                }
+            } else if self.refused {
+                let now = self.clock.now();
+                self.log.tell(Level::Info, now, "radio-works", json!({}));
             }
+            self.refused = refused.is_some();
         }
     }
 
@@ -420,17 +339,36 @@ impl Node {
         let since = now.since(self.shown_at);
         if since.micros() < 0 || since.seconds() >= 0.2 {
             self.shown_at = now;
-            self.read_busy();
+            self.read_busy(now);
+            self.note_namesakes(now);
             self.change_name(now);
             self.show(now);
         }
     }
 
-    fn read_busy(&mut self) {
+    fn read_busy(&mut self, now: Instant) {
         if let Some(file) = &self.busy_file {
             let text = std::fs::read_to_string(file);
             let share = text.ok().and_then(|text| text.trim().parse::<f64>().ok());
             self.station.set_busy(share);
+        }
+        let (_, measured) = self.station.occupancy(now);
+        if measured != self.measured {
+            self.measured = measured;
+            let by = json!({ "by": measured_by(measured) });
+            self.log.tell(Level::Info, now, "congestion", by);
+        }
+    }
+
+    /// Says that another station has the own number, at most once a minute.
+    fn note_namesakes(&mut self, now: Instant) {
+        let heard = self.station.tally().namesakes;
+        let (told, at) = self.namesakes;
+        let since = now.since(at).seconds();
+        if heard > told && (told == 0 || !(0.0..60.0).contains(&since)) {
+            self.namesakes = (heard, now);
+            let fields = json!({ "station": self.station.id().0, "frames": heard });
+            self.log.tell(Level::Warn, now, "namesake", fields);
         }
     }
 
@@ -469,11 +407,7 @@ impl Node {
             price: host.map_or(0.0, covey_protocol::host::Host::price),
             objects: participant.listener().iter().len(),
             occupancy,
-            measured_by: if measured {
-                "the modem's file"
-            } else {
-                "own counts"
-            },
+            measured_by: measured_by(measured),
             signed: self.station.security().is_some(),
             has_place: self.station.here(now).is_some(),
             uptime_s: now.since(self.begun).seconds(),
@@ -567,12 +501,16 @@ impl Node {
             return;
         };
         self.station.tally_mut().bad_lines += 1;
-        self.log.tell(
-            Level::Warn,
-            now,
-            "bad-line",
-            json!({ "from": from, "problem": problem }),
-        );
+        // By the clock that nobody sets: a vehicle that is broken may set the other one.
+        if self.told.0.elapsed() >= Span::from_secs(1) {
+            self.told = (Monotonic::now(), 0);
+        }
+        self.told.1 += 1;
+        // All are counted; a source that is broken does not fill the disk.
+        if self.told.1 <= MOST_TOLD {
+            let fields = json!({ "from": from, "problem": problem });
+            self.log.tell(Level::Warn, now, "bad-line", fields);
+        }
         if let Some(reply) = reply {
             let _ = reply.try_send(answer(&Answer::Error { problem }));
         }
@@ -613,11 +551,13 @@ impl Node {
                 }
             }
             Line::Watch {} => {
-                if let Some(reply) = reply
-                    && self.watchers.len() < MOST_WATCHERS
-                {
-                    self.watchers.push(reply.clone());
+                self.watchers.retain(|watcher| !watcher.is_closed());
+                if self.watchers.len() >= MOST_WATCHERS {
+                    return Err(format!(
+                        "watch: found {MOST_WATCHERS} who watch, expected fewer"
+                    ));
                 }
+                self.watchers.extend(reply.cloned());
             }
         }
         Ok(())
@@ -720,6 +660,14 @@ impl Node {
             reports: participant.is_admitted(),
             objects: listed.map(|known| context.known(known)).collect(),
         })
+    }
+}
+
+/// Where the busy ratio comes from, in words.
+fn measured_by(measured: bool) -> &'static str {
+    match measured {
+        true => "the modem's file",
+        false => "own counts",
     }
 }
 

@@ -24,6 +24,11 @@ pub(crate) struct Duplicates {
 }
 
 impl Duplicates {
+    /// Whether a packet was noted of late.
+    pub(crate) fn knows(&self, frame: &[u8]) -> bool {
+        self.known.contains(&self.hasher.hash_one(frame))
+    }
+
     /// Notes a packet; gives whether it was heard before, from whatever address.
     pub(crate) fn heard(&mut self, now: Instant, frame: &[u8]) -> bool {
         while let Some(&(at, hash)) = self.order.front()

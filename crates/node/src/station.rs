@@ -70,6 +70,8 @@ pub struct Station {
     fix: Option<Fix>,
     gate: Gate,
     duplicates: Duplicates,
+    /// Own packets of late.
+    sent: Duplicates,
     assembly: Assembly,
     load: Load,
     /// How busy the channel is, where something else than own counts tells.
@@ -99,6 +101,7 @@ impl Station {
             fix: None,
             gate: Gate::new(now),
             duplicates: Duplicates::default(),
+            sent: Duplicates::default(),
             assembly: Assembly::default(),
             load: Load::default(),
             busy: None,
@@ -356,8 +359,13 @@ impl Station {
         }
         let mut address = [0; 6];
         address.copy_from_slice(&header[6..12]);
-        if address == self.address() {
+        // By what was sent, not by whom: it may come back after the name was changed.
+        if self.sent.knows(packet) {
             self.tally.own += 1;
+            return;
+        }
+        if address == self.address() {
+            self.tally.namesakes += 1;
             return;
         }
         if !self.gate.admit(now, address) {
@@ -641,7 +649,9 @@ impl Station {
             [self.tally.certificates_asked, self.tally.certificates_given] = security.counts;
         }
         self.tally.frames_sent += 1;
-        let length = frame.len() - frame::ETHERNET_LEN;
+        let packet = &frame[frame::ETHERNET_LEN..];
+        let length = packet.len();
+        self.sent.heard(now, packet);
         self.frames.push(frame);
         length
     }

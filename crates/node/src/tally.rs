@@ -28,6 +28,8 @@ counters! {
         not_geonetworking,
         /// Own frames that came back.
         own,
+        /// Frames under the own link-layer address that this station did not send: another one has its number.
+        namesakes,
         /// Frames refused unread because their sender, or all unknown senders together, sent too many.
         flooded,
         /// Frames that were heard before.

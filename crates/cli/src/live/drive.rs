@@ -1,11 +1,14 @@
 //! `covey drive`: a simulated world played into real nodes.
 
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use covey_node::drive::{self, DriveError, Network, Options};
 
 use crate::failure::{Failure, note, print};
+use crate::stopping::Stopping;
 
 /// Play a simulated world into real nodes
 ///
@@ -154,7 +157,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             note(text);
         }
     };
+    let stopping = Stopping::install()?;
+    let gently = stopping.gently();
+    let temporary = arguments.work.is_none().then(|| own.clone());
+    std::thread::spawn(move || {
+        while !stopping.flag().load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        drive::abandon();
+        if let Some(folder) = temporary {
+            let _ = std::fs::remove_dir_all(folder);
+        }
+        note("error: stopped before its end");
+        std::process::exit(1);
+    });
     let report = drive::run(&options, &mut tell);
+    drop(gently);
     if arguments.work.is_none() {
         let _ = std::fs::remove_dir_all(&own);
     }

@@ -30,6 +30,7 @@ use crate::secure::pki::{make_authorities, make_tickets};
 pub use cast::choose;
 pub use played::Kill;
 pub use report::{Report, Side};
+pub use stage::abandon;
 pub use told::AsTold;
 
 /// How frames travel between the nodes.

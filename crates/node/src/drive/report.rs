@@ -169,7 +169,7 @@ fn load(
 }
 
 fn healings(
-    options: &Options,
+    partitions: &[(f64, f64)],
     words: &[Word],
     vehicles: &[u32],
     seconds: impl Fn(i64) -> f64,
@@ -182,7 +182,11 @@ fn healings(
             .map(|word| vehicles[word.1])
             .collect();
         let mut settled = 0.0_f64;
-        let after: Vec<&Word> = words.iter().filter(|word| seconds(word.0) >= to).collect();
+        // Until the halves are cut apart once more, which makes two hosts again.
+        let begins = partitions.iter().map(|&(next, _)| next);
+        let until = begins.filter(|&next| next >= to).fold(f64::MAX, f64::min);
+        let healed = |word: &&Word| (to..until).contains(&seconds(word.0));
+        let after: Vec<&Word> = words.iter().filter(healed).collect();
         for pair in after.windows(2) {
             let (a, b) = (pair[0], pair[1]);
             // Two who speak within a cycle of each other for one tile.
@@ -197,7 +201,7 @@ fn healings(
             settled_after_s: settled,
         }
     };
-    options.partitions.iter().map(healing).collect()
+    partitions.iter().map(healing).collect()
 }
 
 /// A drive in numbers that several parts of the report are made of.
@@ -309,7 +313,7 @@ pub(super) fn make(
             &by_cycle(&played.simulated_reports),
         ),
         longest_pause_s: pauses.max().unwrap_or(0) as f64 * 1e-6,
-        partitions: healings(options, &all_words, vehicles, seconds),
+        partitions: healings(&options.partitions, &all_words, vehicles, seconds),
         flooded: played.flooded,
         cycles: sum("cycles"),
         missed_cycles: sum("missed_cycles"),
@@ -433,6 +437,29 @@ mod tests {
         ];
         let begun: Vec<usize> = terms(&words).iter().map(|term| term.1).collect();
         assert_eq!(begun, [1, 2, 1]);
+    }
+
+    #[test]
+    fn a_partition_is_healed_when_one_host_is_left_whatever_comes_after() {
+        let word = |ms: i64, node| (ms * 1_000, node, [0, 0]);
+        let words = [
+            word(1_000, 0),
+            word(1_001, 1),
+            word(2_000, 0),
+            word(2_001, 1),
+            word(2_200, 0),
+            word(2_400, 0),
+            // Cut apart once more.
+            word(5_000, 0),
+            word(5_001, 1),
+            word(6_000, 1),
+            word(6_200, 1),
+        ];
+        let seconds = |at_us: i64| at_us as f64 * 1e-6;
+        let healed = healings(&[(0.5, 1.9), (4.5, 5.5)], &words, &[7, 8], seconds);
+        let settled: Vec<f64> = healed.iter().map(|one| one.settled_after_s).collect();
+        assert!((settled[0] - 0.101).abs() < 1e-9, "{settled:?}");
+        assert_eq!((settled[1], &healed[1].hosts), (0.0, &vec![7, 8]));
     }
 
     #[test]

@@ -130,21 +130,32 @@ impl Stage {
 
 /// Takes namespaces away that drives left which were killed.
 fn clear_stale() {
+    clear_of(|process| !std::path::Path::new(&format!("/proc/{process}")).exists());
+}
+
+/// Takes the namespaces of this process away, which is about to end in the middle of a drive. Nodes end by themselves.
+pub fn abandon() {
+    clear_of(|process| process == std::process::id());
+}
+
+/// Takes the namespaces away of the processes for which it holds.
+fn clear_of(holds: impl Fn(u32) -> bool) {
     let Ok(entries) = std::fs::read_dir("/run/netns") else {
         return;
     };
     for entry in entries.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        let process = name
-            .strip_prefix("covey-")
-            .and_then(|rest| rest.split('-').next());
-        let gone = process
-            .and_then(|process| process.parse::<u32>().ok())
-            .is_some_and(|process| !std::path::Path::new(&format!("/proc/{process}")).exists());
-        if gone {
+        if maker(&name).is_some_and(&holds) {
             let _ = ip(&["netns", "del", &name]);
         }
     }
+}
+
+/// The process that made a namespace of this name, where it is one of ours.
+fn maker(name: &str) -> Option<u32> {
+    let (process, number) = name.strip_prefix("covey-")?.split_once('-')?;
+    number.parse::<usize>().ok()?;
+    process.parse().ok()
 }
 
 impl Drop for Stage {
@@ -193,6 +204,25 @@ impl Place {
                 command
             }
             Self::Ports { .. } => Command::new(program),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_own_namespaces_are_taken_away() {
+        assert_eq!(maker("covey-123-0"), Some(123));
+        for other in [
+            "covey",
+            "covey-123",
+            "covey-x-0",
+            "covey-123-x",
+            "other-123-0",
+        ] {
+            assert_eq!(maker(other), None, "{other}");
         }
     }
 }

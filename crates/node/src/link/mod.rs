@@ -6,9 +6,11 @@
 
 mod ethernet;
 
+use std::cell::Cell;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
+use nix::errno::Errno;
 use socket2::{Domain, Protocol, SockAddr, SockRef, Socket, Type};
 use tokio::net::UdpSocket;
 
@@ -17,6 +19,17 @@ pub const GROUP: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(239, 118, 122, 9
 /// Bytes that the kernel keeps for us while we are busy.
 const BUFFER: usize = 1 << 20;
 
+/// Why a group cannot be joined.
+#[derive(Debug, thiserror::Error)]
+pub enum Multicast {
+    /// Its port cannot be had.
+    #[error(transparent)]
+    Group(#[from] io::Error),
+    /// The interface cannot be used for it.
+    #[error("{0}")]
+    Local(io::Error),
+}
+
 /// Frames in and out.
 #[derive(Debug)]
 pub struct Link {
@@ -24,6 +37,8 @@ pub struct Link {
     socket: UdpSocket,
     /// Where datagrams go to; none for an interface, which has them all.
     to: Option<SockAddr>,
+    /// The interface was there and is no longer.
+    gone: Cell<bool>,
 }
 
 fn udp() -> io::Result<Socket> {
@@ -39,6 +54,7 @@ impl Link {
         Ok(Self {
             socket: UdpSocket::from_std(socket.into())?,
             to: to.map(SockAddr::from),
+            gone: Cell::new(false),
         })
     }
 
@@ -46,17 +62,19 @@ impl Link {
     ///
     /// # Errors
     /// The address is no group, or the machine refuses.
-    pub fn multicast(group: SocketAddrV4, local: Ipv4Addr) -> io::Result<Self> {
+    pub fn multicast(group: SocketAddrV4, local: Ipv4Addr) -> Result<Self, Multicast> {
         let socket = udp()?;
         socket.set_reuse_address(true)?;
         socket.set_reuse_port(true)?;
         socket.bind(&group.into())?;
-        socket.join_multicast_v4(group.ip(), &local)?;
-        socket.set_multicast_if_v4(&local)?;
+        socket
+            .join_multicast_v4(group.ip(), &local)
+            .and_then(|()| socket.set_multicast_if_v4(&local))
+            .map_err(Multicast::Local)?;
         // Other nodes of this machine hear it, too; the own frames are told by their address.
         socket.set_multicast_loop_v4(true)?;
         socket.set_multicast_ttl_v4(1)?;
-        Self::of(socket, Some(group))
+        Ok(Self::of(socket, Some(group))?)
     }
 
     /// Listens on `listen` and sends to `peer` alone.
@@ -104,6 +122,21 @@ impl Link {
             Some(to) => socket.send_to(frame, to),
             None => socket.send(frame),
         };
+        if let Err(error) = &sent {
+            let gone = [Errno::ENXIO, Errno::ENODEV].map(|errno| errno as i32);
+            // A socket of raw frames hears nothing any more, even when an interface of this name is back.
+            let raw = self.to.is_none();
+            let noted = error
+                .raw_os_error()
+                .is_some_and(|code| gone.contains(&code));
+            self.gone.set(self.gone.get() || (raw && noted));
+        }
         sent.map(|_| ())
+    }
+
+    /// The interface is no longer there, as far as sending showed.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        self.gone.get()
     }
 }

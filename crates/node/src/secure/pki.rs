@@ -6,7 +6,7 @@
 //! | `root.key`, `authority.key`, `NAME.key` | its secret key: 64 hexadecimal digits, readable by the owner alone |
 
 use std::fs;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -36,6 +36,16 @@ pub enum PkiError {
         /// Why.
         error: CertificateError,
     },
+}
+
+impl PkiError {
+    /// The file that is wrong.
+    #[must_use]
+    pub fn file(&self) -> &Path {
+        match self {
+            Self::File { file, .. } | Self::Certificate { file, .. } => Path::new(file),
+        }
+    }
 }
 
 fn file_error(path: &Path, error: impl ToString) -> PkiError {
@@ -70,7 +80,13 @@ fn write(folder: &Path, name: &str, known: &Known, key: &SigningKey) -> Result<P
 /// # Errors
 /// The file cannot be read, or holds none.
 pub fn read_certificate(path: &Path) -> Result<Known, PkiError> {
-    let bytes = fs::read(path).map_err(|error| file_error(path, error))?;
+    let bytes = fs::read(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => file_error(
+            path,
+            format!("{error}; `covey pki` makes root, authority and tickets"),
+        ),
+        _ => file_error(path, error),
+    })?;
     Known::read(&bytes).map_err(wrong(path))
 }
 
@@ -190,7 +206,12 @@ pub fn make_tickets(
 pub fn read_security(folder: &Path, tickets: &Path) -> Result<Security, PkiError> {
     let root = read_certificate(&folder.join("root.cert"))?;
     let authority = read_certificate(&folder.join("authority.cert"))?;
-    let entries = fs::read_dir(tickets).map_err(|error| file_error(tickets, error))?;
+    let entries = fs::read_dir(tickets).map_err(|error| {
+        file_error(
+            tickets,
+            format!("{error}; `covey pki tickets` makes such a folder"),
+        )
+    })?;
     let mut paths: Vec<PathBuf> = entries
         .filter_map(|entry| Some(entry.ok()?.path()))
         .filter(|path| {
