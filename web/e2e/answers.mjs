@@ -221,10 +221,16 @@ try {
   assert.ok(wide <= seen, `${wide} <= ${seen}`);
   const maps = await phone.$$eval(".map", (all) => all.map((m) => m.getBoundingClientRect().toJSON()));
   assert.ok(maps[1].top >= maps[0].bottom && maps[0].width > 380, JSON.stringify(maps));
-  const small = await phone.$$eval("header button, footer button, #find button, tbody button", (all) =>
+  const small = await phone.$$eval("header button, footer button, #find button, #touch button, tbody button", (all) =>
     all.map((b) => b.getBoundingClientRect()).filter((box) => box.width > 0 && (box.height < 39.5 || box.width < 39.5)).length,
   );
   assert.equal(small, 0, "buttons smaller than 40 px");
+  const keys = await phone.$$eval("[data-key]", (all) => all.filter((b) => b.getBoundingClientRect().width > 0).map((b) => b.dataset.key));
+  assert.deepEqual(keys, ["n", "f", "0", "+", "-"], "a phone has buttons for keys");
+  const scale = (await now(phone)).eye.scale;
+  await phone.click('[data-key="+"]');
+  assert.ok((await now(phone)).eye.scale > scale);
+  await phone.click('[data-key="-"]');
   await phone.waitForTimeout(300);
   await picture(phone, "phone");
   await phone.screenshot({ path: join(pictures, "phone-whole.png"), fullPage: true });

@@ -147,6 +147,7 @@ try {
     const answer = await page.evaluate(() => window.playground.answer);
     assert.equal(answer.error, "", title);
     assert.equal(answer.arms.length, 2);
+    assert.doesNotMatch(await page.textContent("#status"), /Cured|Missed/, `${title}: nothing is said of the scene before`);
     measured.scenes[title] = answer.arms.map((arm) => `${arm.name} ${arm.missed.length}/${arm.relevant} load ${arm.load.toFixed(3)}`);
     await picture(page, title.replaceAll(" ", "-").toLowerCase());
   }

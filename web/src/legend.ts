@@ -155,7 +155,15 @@ function mark(list: HTMLElement, text: string, draw: (pen: CanvasRenderingContex
   list.append(item);
 }
 
+/** Buttons do what their keys do: a phone has none. */
+function listenToKeyButtons(): void {
+  for (const button of document.querySelectorAll<HTMLElement>("button[data-key]")) {
+    button.addEventListener("click", () => document.body.dispatchEvent(new KeyboardEvent("keydown", { key: button.dataset["key"]!, bubbles: true })));
+  }
+}
+
 export function fillHelp(): void {
+  listenToKeyButtons();
   const help = document.getElementById("help") as HTMLDialogElement;
   const rows: [string, string][] = [
     ["Space", "play, pause"],

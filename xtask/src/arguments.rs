@@ -13,6 +13,7 @@ Usage: cargo xtask test [--keep-going] [STEP]...
        cargo xtask corridor
        cargo xtask demonstration
        cargo xtask playground
+       cargo xtask pictures
        cargo xtask results [OUT]
        cargo xtask mutants [OPTION]... [FILE]...
        cargo xtask audit [DATABASE]
@@ -28,6 +29,7 @@ Usage: cargo xtask test [--keep-going] [STEP]...
   corridor   make the bundled maps (scenarios/) anew from their facts; needs `cargo xtask setup`
   demonstration  record the bundled demonstration (examples/blind-junction) anew
   playground  build the playground's simulator (crates/viewer/playground) as WebAssembly
+  pictures   make the pictures of README.md and docs/viewer.md (docs/figures/*.png) anew in a browser; needs `cargo xtask setup`
   results    make results/, docs/figures and the generated tables of docs/results.md and README.md from the finished
              folders in OUT (default: out); says which are missing and what makes them
   mutants    put mistakes into the source and see whether tests notice
@@ -75,6 +77,8 @@ pub(crate) enum Task {
     Demonstration,
     /// Build the playground's simulator.
     Playground,
+    /// Make the pictures of the documents.
+    Pictures,
     /// Make results from finished outputs, in this folder.
     Results(String),
     /// Put mistakes into the source.
@@ -124,6 +128,8 @@ pub(crate) fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Task,
         Some("corridor") => Ok(Task::Corridor(rest)),
         Some("demonstration") if rest.is_empty() => Ok(Task::Demonstration),
         Some("demonstration") => Ok(Task::Help(HELP)),
+        Some("pictures") if rest.is_empty() => Ok(Task::Pictures),
+        Some("pictures") => Ok(Task::Help(HELP)),
         Some("playground") if rest.is_empty() => Ok(Task::Playground),
         Some("playground") => Ok(Task::Help(HELP)),
         Some("results") if asks_for("--help", "-h") => Ok(Task::Help(HELP)),

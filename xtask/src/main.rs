@@ -25,6 +25,7 @@ mod modules;
 mod mutants;
 mod no_std;
 mod performance;
+mod pictures;
 mod playground;
 mod process;
 mod python;
@@ -78,6 +79,7 @@ fn main() -> ExitCode {
             }
         },
         Ok(Task::Playground) => run_alone(playground::run),
+        Ok(Task::Pictures) => run_alone(pictures::run),
         Ok(Task::Results(out)) => results(&root(), &out),
         Ok(Task::Mutants(choice)) => run_alone(|root, report| mutants::run(root, &choice, report)),
         Ok(Task::Audit(database)) => {

@@ -176,21 +176,30 @@ fn equal_load(curves: &[EqualLoad]) -> Option<String> {
                     .count()
             };
             let (less, more, all) = (decided(1.0), decided(-1.0), curve.points.len());
+            let rival = curve.rival;
             let what = if less == all {
-                "less throughout".to_string()
+                format!("less than {rival} throughout")
             } else if more == all {
-                "more throughout".to_string()
+                format!("more than {rival} throughout")
             } else if less == 0 && more == 0 {
-                "neither more nor less, all intervals including zero".to_string()
+                format!("as much as {rival}, as far as the intervals tell")
             } else {
-                format!("less at {less} and more at {more} of {all} loads, undecided at the rest")
+                let counted = |count: usize| match count {
+                    0 => "none".to_string(),
+                    _ => format!("{count} of {all} loads"),
+                };
+                let rest = if less + more < all {
+                    ", undecided at the rest"
+                } else {
+                    ""
+                };
+                format!(
+                    "more than {rival} at {}, less at {}{rest}",
+                    counted(more),
+                    counted(less)
+                )
             };
-            Some(format!(
-                "{what} than {} ({} to {})",
-                curve.rival,
-                plain(lo, 2),
-                plain(hi, 2)
-            ))
+            Some(format!("{what} ({} to {})", plain(lo, 2), plain(hi, 2)))
         })
         .collect();
     (!parts.is_empty()).then(|| {

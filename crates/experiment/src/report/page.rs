@@ -12,7 +12,7 @@ use super::view::{ArmView, Interval, View};
 use super::{Input, Report, answer, errors, field, glance, parameters};
 use crate::letter;
 use crate::markup::escape;
-use crate::names::{CAM_ONLY, DEMAND, ORACLE, PROPOSED, RIVALS, at};
+use crate::names::{CAM_ONLY, DEMAND, ORACLE, PROPOSED, RANDOM, RIVALS, at};
 use crate::text_table::TextTable;
 
 /// A section: where links go, its title, what it holds.
@@ -122,7 +122,7 @@ impl Page<'_> {
                 self.shown_again.push(name.clone());
                 let number = name.split('-').next().unwrap_or_default();
                 format!(
-                    "<figure id=\"figure-{number}\">\n<img class=\"kept\" src=\"data:image/svg+xml,{}\" alt=\"Figure {number}, as it was drawn when the run was made\">\n<figcaption><b>Figure {number}.</b> {} It is \
+                    "<figure id=\"figure-{number}\">\n<div class=\"kept\" tabindex=\"0\"><img class=\"kept\" src=\"data:image/svg+xml,{}\" alt=\"Figure {number}, as it was drawn when the run was made\"></div>\n<figcaption><b>Figure {number}.</b> {} It is \
                      shown as it was drawn when the run was made: what it is drawn from is not kept.</figcaption>\n</figure>\n",
                     in_address(svg),
                     escape(caption),
@@ -133,11 +133,19 @@ impl Page<'_> {
     }
 
     fn pareto(&mut self) {
+        let band = if self.view.deficit(ORACLE).is_some() {
+            " The band is the oracle's interval."
+        } else {
+            ""
+        };
+        let caption = format!(
+            "Deficit over the cooperative load that a participant meets. Bars are arm-wise 95 % intervals on both axes, not pairwise comparisons. Allowances b of \
+             one strategy are joined.{band} A hollow arm is dominated: another arm, oracle and yardstick aside, has \
+             no more deficit and no more load in the means, and less of one."
+        );
         let mut body = self.figure(
             figures::pareto::figure(self.view),
-            "Deficit over the cooperative load that a participant meets. Bars are arm-wise 95 % intervals on both axes, not pairwise comparisons. Allowances b of \
-             one strategy are joined. The band is the oracle's interval. A hollow arm is dominated: another arm, oracle and yardstick aside, has \
-             no more deficit and no more load in the means, and less of one.",
+            &caption,
             "No arm of this summary has both a deficit and a load.",
         );
         let mut head = vec![
@@ -205,7 +213,7 @@ impl Page<'_> {
             "Share of the rival's misses that the proposed selection avoids; below zero it misses more. Left or above: mean paired \
              per-seed reduction at the same allowance. Right or below: at the same load, each strategy's deficit interpolated linearly \
              between its allowances, over the loads that both reach; band and bars are 95 % intervals over seeds.",
-            "Neither the paired comparisons nor two strategies with several allowances are in this summary.",
+            "This needs the proposed selection and random admission at the same allowances, or at several; this run has too few of these arms.",
         );
         for curve in curves.iter().filter(|curve| curve.overlap.is_none()) {
             if !self.view.allowances(curve.rival).is_empty() {
@@ -307,12 +315,19 @@ impl Page<'_> {
     }
 
     fn over_time(&mut self) {
+        let random = if self.view.allowances(RANDOM).is_empty() {
+            ""
+        } else {
+            " Random admission does not heed the price."
+        };
+        let caption = format!(
+            "Means of each second over tiles and seeds: load over tiles weighted by the participants in them, price likewise over tiles with a \
+             host, contributors per host. The price acts on the load that reports, digests and broadcasts make; mandatory beacons are not in it.{random}"
+        );
         let body = self.figure_of_series(
             figures::time::figure(self.view, self.series),
             figures::time::FILE,
-            "Means of each second over tiles and seeds: load over tiles weighted by the participants in them, price likewise over tiles with a \
-             host, contributors per host. The price acts on the load that reports, digests and broadcasts make; mandatory beacons are not in it. \
-             Random admission does not heed the price.",
+            &caption,
             "There are no series over time beside this summary (report.json).",
         );
         self.section(
@@ -324,10 +339,18 @@ impl Page<'_> {
 
     fn misses(&mut self) {
         let bars = figures::misses::bars(self.view, self.series);
+        let nobody = if figures::misses::shows_nobody(&bars) {
+            "The line under a bar is the part that no participant saw or heard in time: no policy could have helped."
+        } else {
+            "What no participant saw or heard in time, so that no policy could have helped, is too little to be seen here."
+        };
+        let caption = format!(
+            "Missed objects by what the vehicle held of them (stale: known once, older than its deadline), and by what hides them from \
+             the vehicle's own sensor. {nobody}"
+        );
         let mut body = self.figure(
             figures::misses::figure(&bars),
-            "Missed objects by what the vehicle held of them (stale: known once, older than its deadline), and by what hides them from \
-             the vehicle's own sensor. The black line is the part that no participant saw or heard in time: no policy could have helped.",
+            &caption,
             "There are no counts of misses beside this summary (report.json).",
         );
         let mut table = TextTable::new(&[
@@ -509,7 +532,7 @@ impl Page<'_> {
         let mut body = paragraph(&format!("The run took {}.", facts.join(", ")));
         body.push_str(&self.figure(
             figures::timing::figure(&phases),
-            "Time by phase, by the clocks of the threads that worked on it, summed over all seeds; waiting for a busy processor counts. The first four phases are done once per seed for all arms.",
+            "Time by phase, by the clocks of the threads that worked on it, summed over all seeds; waiting for a busy processor counts. Motion, sight, links and relevance are done once per seed for all arms.",
             "No times were recorded.",
         ));
         self.section("timing", "8. Timing", body);

@@ -484,6 +484,73 @@ fn a_legend_names_what_is_drawn_and_nothing_else() {
 }
 
 #[test]
+fn what_is_too_little_to_be_seen_has_no_entry_and_the_caption_says_so() {
+    let text_with = |part: u64| {
+        let mut input = input(17);
+        for row in &mut input.series.misses {
+            let all = row.misses.equipped_stale
+                + row.misses.equipped_unknown
+                + row.misses.unequipped_stale
+                + row.misses.unequipped_unknown;
+            // Counts of the sample are small: a thousand times as many relevant objects and misses leave all shares as they are.
+            row.relevant *= 1000;
+            for count in [
+                &mut row.misses.equipped_stale,
+                &mut row.misses.equipped_unknown,
+                &mut row.misses.unequipped_stale,
+                &mut row.misses.unequipped_unknown,
+            ] {
+                *count *= 1000;
+            }
+            row.misses.seen_by_nobody = part * all;
+        }
+        let report = render(&input);
+        let svg = report.figures.into_iter();
+        let svg = svg.filter(|(name, _)| name.starts_with("5-"));
+        let svg: String = svg.map(|(_, svg)| svg).collect();
+        (svg, report.html)
+    };
+    let (svg, html) = text_with(100);
+    assert!(svg.contains("seen or heard by nobody") && html.contains("The line under a bar is"));
+    let (svg, html) = text_with(1);
+    assert!(!svg.contains("seen or heard by") && html.contains("is too little to be seen here"));
+}
+
+#[test]
+fn the_axis_of_loads_is_broken_for_few_of_many_arms_alone() {
+    let broken = |arms: usize, last: f64| {
+        let mut input = input(17);
+        input.summary.arms.0.retain(|(name, _)| name != "oracle");
+        input.summary.arms.0.truncate(arms);
+        let count = input.summary.arms.0.len();
+        for (number, (_, arm)) in input.summary.arms.0.iter_mut().enumerate() {
+            let load = if number + 1 == count { last } else { 0.1 };
+            for x in [&mut arm.load.mean, &mut arm.load.lo, &mut arm.load.hi] {
+                *x = Some(load);
+            }
+        }
+        let figures = render(&input).figures;
+        let (_, svg) = figures
+            .into_iter()
+            .find(|(name, _)| name.starts_with("1-"))
+            .unwrap();
+        // The two strokes of a break slant.
+        svg.lines().any(|line| {
+            let at = |key: &str| {
+                let from = line.split_once(key)?.1;
+                from.split('"').next()?.parse::<f64>().ok()
+            };
+            let ends = (at(" x1=\""), at(" x2=\""), at(" y1=\""), at(" y2=\""));
+            line.starts_with("<line")
+                && matches!(ends, (Some(a), Some(b), Some(c), Some(d)) if (b - a - 5.0).abs() < 0.1 && (c - d - 10.0).abs() < 0.1)
+        })
+    };
+    assert!(!broken(3, 0.5), "one of three");
+    assert!(broken(8, 0.5), "one of eight, at five times the load");
+    assert!(!broken(8, 0.25), "one of eight, not far off");
+}
+
+#[test]
 fn figures_are_pdf_files_too() {
     let report = render(&input(5));
     assert_eq!(report.pdfs.len(), report.figures.len());

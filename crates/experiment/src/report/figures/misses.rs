@@ -94,6 +94,22 @@ fn bar_of(arm: &ArmView<'_>) -> Option<Bar> {
     })
 }
 
+/// The least part of the longest bar that can be seen: half a point of some 270.
+const VISIBLE: f64 = 1.0 / 540.0;
+
+/// Whether a part can be seen in some bar: what cannot needs no entry.
+fn shows(bars: &[Bar], count: impl Fn(&Misses) -> u64) -> bool {
+    let most = bars.iter().map(|bar| bar.share(all(&bar.misses)));
+    let most = most.fold(0.0, f64::max);
+    bars.iter()
+        .any(|bar| count(&bar.misses) > 0 && bar.share(count(&bar.misses)) >= VISIBLE * most)
+}
+
+/// Whether the line under the bars, the part that nobody saw or heard in time, can be seen.
+pub(crate) fn shows_nobody(bars: &[Bar]) -> bool {
+    shows(bars, |misses| misses.seen_by_nobody)
+}
+
 pub(crate) fn figure(bars: &[Bar]) -> Option<Figure> {
     if bars.is_empty() {
         return None;
@@ -109,13 +125,13 @@ fn draw(layout: Layout, bars: &[Bar]) -> Svg {
     let items = |parts: &[Part]| -> Vec<(Swatch, String)> {
         parts
             .iter()
-            // What no bar has needs no entry.
-            .filter(|(_, _, _, count)| bars.iter().any(|bar| count(&bar.misses) > 0))
+            .filter(|(_, _, _, count)| shows(bars, count))
             .map(|(name, paint, opacity, _)| (Swatch::Bar(*paint, *opacity), (*name).to_string()))
             .collect()
     };
     let mut second = items(&BY_SIGHT);
-    if bars.iter().any(|bar| bar.misses.seen_by_nobody > 0) {
+    let nobody = shows_nobody(bars);
+    if nobody {
         second.push((
             Swatch::Line(super::Stroke::solid(Paint::INK, 3.0)),
             "seen or heard by nobody in time".to_string(),
@@ -148,7 +164,7 @@ fn draw(layout: Layout, bars: &[Bar]) -> Svg {
                 if i == 0 {
                     svg.text((left - 8.0, y + 11.0), Anchor::End, TEXT, &bar.arm);
                 }
-                stack(&mut svg, &panel, y, 12.0, bar, parts, i == 1);
+                stack(&mut svg, &panel, y, 12.0, bar, parts, nobody && i == 1);
             }
         }
         return svg;
@@ -178,7 +194,8 @@ fn draw(layout: Layout, bars: &[Bar]) -> Svg {
             svg.text((6.0, line + 12.0), Anchor::Start, SMALL, &bar.arm);
             let total = format!("{:.2} %", bar.share(all(&bar.misses)));
             svg.muted((width - 10.0, line + 12.0), Anchor::End, SMALL, &total);
-            stack(&mut svg, &panel, line + 16.0, 10.0, bar, parts, i == 1);
+            let nobody = nobody && i == 1;
+            stack(&mut svg, &panel, line + 16.0, 10.0, bar, parts, nobody);
         }
         y += heads[i] + 22.0 + 4.0 + panel_height + 44.0;
     }

@@ -276,12 +276,12 @@ fn draw_dot(svg: &mut Svg, panel: &Panel, dot: &Dot<'_>, taken: &mut Vec<Area>) 
     taken.push([x_lo, y - 4.0, x_hi, y + 4.0]);
 }
 
-/// Straight, or with a gap where few arms lie far beyond all others: at most one in five, and at least one. The target is part of the
-/// axis unless that would leave a third of it empty.
+/// Straight, or with a gap where few arms lie far beyond all others: at most one in five, at three times their loads and more. The
+/// target is part of the axis unless that would leave a third of it empty.
 fn load_scale(dots: &[Dot<'_>], target: f64, (left, right): (f64, f64)) -> Scale {
     let mut loads: Vec<&Dot<'_>> = dots.iter().collect();
     loads.sort_by(|a, b| a.load.mean.total_cmp(&b.load.mean));
-    let few = (dots.len() / 5).max(1);
+    let few = dots.len() / 5;
     let gap = loads
         .windows(2)
         .enumerate()
@@ -291,7 +291,7 @@ fn load_scale(dots: &[Dot<'_>], target: f64, (left, right): (f64, f64)) -> Scale
             beyond <= few && at + 1 >= 2 * beyond
         })
         .map(|(_, pair)| (pair[0].load.hi, pair[1].load.lo))
-        .find(|(below, above)| *below > 0.05 && *above > 2.0 * below);
+        .find(|(below, above)| *below > 0.05 && *above > 3.0 * below);
     let with_target = |most: f64| {
         if target > most && target <= 1.5 * most {
             target

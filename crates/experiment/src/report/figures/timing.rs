@@ -41,7 +41,7 @@ pub(crate) fn figure(phases: &[Phase]) -> Option<Figure> {
     }
     Some(Figure::new(
         "8-timing.svg",
-        "CPU seconds by phase, over all seeds",
+        "Seconds by phase, over all seeds and threads",
         |layout| draw(layout, phases),
     ))
 }
