@@ -90,7 +90,7 @@ impl Pair {
                 seen.velocity_off(entry) / (spread.velocity + ACCELERATION * self.seconds.abs())
             };
         }
-        (self.velocity <= GATE).then(|| far + self.velocity * self.velocity)
+        (self.velocity <= GATE).then_some(far + self.velocity * self.velocity)
     }
 }
 
