@@ -1,6 +1,7 @@
 //! The demand-driven policy: its choice against a plain one, its bounds, and what it does in small scenes.
 
 mod association;
+mod bounds;
 mod contributors;
 mod plain;
 mod scenes;
@@ -188,6 +189,17 @@ mod snapshot {
         );
         assert_eq!(outcome.repeat, [2, 90]);
         assert!(outcome.bytes <= outcome.budget_bytes);
+    }
+
+    #[test]
+    fn numbers_too_large_to_compute_with_are_told() {
+        let fine = DemandSnapshot::parse(EXAMPLE).unwrap();
+        assert_eq!(fine.decide().overflow(), None);
+        let mut huge = fine;
+        huge.problem.base_bytes = f64::MAX;
+        huge.problem.report_bytes = f64::MAX;
+        huge.problem.budget_bytes = f64::INFINITY;
+        assert!(huge.decide().overflow().is_some());
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub(crate) struct Car {
     pub(crate) equipped: bool,
 }
 
-fn car(id: u64, x: f64, y: f64) -> Car {
+pub(crate) fn car(id: u64, x: f64, y: f64) -> Car {
     Car {
         id,
         x,
@@ -69,7 +69,7 @@ pub(crate) fn object(car: &Car, at: Instant) -> ObjectState {
 }
 
 /// The usual numbers with another allowance.
-fn allowing(allowance: f64) -> Parameters {
+pub(crate) fn allowing(allowance: f64) -> Parameters {
     Parameters {
         allowance,
         ..Parameters::default()
@@ -77,21 +77,21 @@ fn allowing(allowance: f64) -> Parameters {
 }
 
 /// A host with the policy, and a world around it of which it learns only by messages.
-struct Stage {
-    host: Host,
+pub(crate) struct Stage {
+    pub(crate) host: Host,
     cars: Vec<Car>,
-    now: Instant,
-    broadcasts: Vec<Broadcast>,
+    pub(crate) now: Instant,
+    pub(crate) broadcasts: Vec<Broadcast>,
     /// Perceived objects come under numbers that are new with every entry.
     scramble: u64,
 }
 
 impl Stage {
-    fn new(options: DemandOptions, allowance: f64, cars: &[Car]) -> Self {
+    pub(crate) fn new(options: DemandOptions, allowance: f64, cars: &[Car]) -> Self {
         Self::with(Profile::demand_with(allowing(allowance), options), cars)
     }
 
-    fn with(profile: Profile, cars: &[Car]) -> Self {
+    pub(crate) fn with(profile: Profile, cars: &[Car]) -> Self {
         let (id, tile) = (AgentId(cars[0].id), Tile::new(0, 0));
         Self {
             host: Host::new(&profile, id, tile, Instant::ZERO, None),
@@ -103,7 +103,7 @@ impl Stage {
     }
 
     /// What the host's last plan was chosen from, and what was chosen.
-    fn explained(&self) -> (&DemandProblem, &Selection) {
+    pub(crate) fn explained(&self) -> (&DemandProblem, &Selection) {
         match self.host.policy().explanation() {
             Some(Explanation::Demand(problem, selection)) => (problem, selection),
             other => panic!("no plan yet: {other:?}"),
@@ -122,7 +122,7 @@ impl Stage {
     }
 
     /// One cycle: everyone equipped beacons; `report` says what whom is heard to report.
-    fn cycle(&mut self, reports: &[(u64, &[u64])]) -> &Broadcast {
+    pub(crate) fn cycle(&mut self, reports: &[(u64, &[u64])]) -> &Broadcast {
         let sensed = self.now + Duration::from_millis(100);
         let own = state(&self.cars[0]);
         self.host.handle_input(sensed, Input::Moved(&own));
@@ -170,7 +170,7 @@ impl Stage {
         self.broadcasts.last().unwrap()
     }
 
-    fn contributors(&self) -> Vec<u64> {
+    pub(crate) fn contributors(&self) -> Vec<u64> {
         self.host.contributors().iter().map(|id| id.0).collect()
     }
 }

@@ -11,13 +11,15 @@ fn cells(of: &[(i32, i32)]) -> Vec<Cell> {
 }
 
 fn encode(of: &[(i32, i32)]) -> Option<Vec<u8>> {
-    CoverageDigest::new(cells(of))
-        .ok()
-        .map(|digest| digest.encode().to_vec())
+    let digest = CoverageDigest::new(cells(of)).ok()?;
+    let bytes = digest.encode();
+    assert_eq!(digest.encoded_len(), bytes.len(), "as told before");
+    Some(bytes)
 }
 
 fn decode(bytes: &[u8]) -> Option<Vec<(i32, i32)>> {
     let digest = CoverageDigest::decode(bytes).ok()?;
+    assert_eq!(digest.encoded_len(), bytes.len());
     Some(digest.cells().iter().map(|c| (c.ix, c.iy)).collect())
 }
 
