@@ -133,58 +133,24 @@ pub(crate) fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Task,
         Some("playground") if rest.is_empty() => Ok(Task::Playground),
         Some("playground") => Ok(Task::Help(HELP)),
         Some("results") if asks_for("--help", "-h") => Ok(Task::Help(HELP)),
-        Some("results") => match rest.as_slice() {
-            [] => Ok(Task::Results("out".to_owned())),
-            [out] if !out.starts_with('-') => Ok(Task::Results(out.clone())),
-            _ => Err(format!(
-                "`cargo xtask results` takes at most one folder, found `{}`",
-                rest.join(" ")
-            )),
-        },
+        Some("results") => folder("results", &rest)
+            .map(|out| Task::Results(out.unwrap_or_else(|| "out".to_owned()))),
         Some("mutants") if asks_for("--help", "-h") => Ok(Task::Help(mutants::HELP)),
         Some("mutants") => mutants::Choice::parse(&rest).map(Task::Mutants),
         Some("audit") if asks_for("--help", "-h") => Ok(Task::Help(audit::HELP)),
-        Some("audit") => match rest.as_slice() {
-            [] => Ok(Task::Audit(None)),
-            [folder] if !folder.starts_with('-') => Ok(Task::Audit(Some(folder.clone()))),
-            _ => Err(format!(
-                "`cargo xtask audit` takes at most one folder, found `{}`",
-                rest.join(" ")
-            )),
-        },
+        Some("audit") => folder("audit", &rest).map(Task::Audit),
         Some("fuzz") if asks_for("--help", "-h") => Ok(Task::Help(fuzz::HELP)),
         Some("fuzz") => fuzz::Search::parse(&rest).map(Task::Fuzz),
         Some("python") if asks_for("--help", "-h") => Ok(Task::Help(python::HELP)),
         Some("python") => Ok(Task::Python(rest)),
         Some("bench") if asks_for("--help", "-h") => Ok(Task::Help(bench::HELP)),
-        Some("bench") => match rest.as_slice() {
-            [] => Ok(Task::Bench(false)),
-            [word] if word == "--keep" => Ok(Task::Bench(true)),
-            _ => Err(format!(
-                "`cargo xtask bench` takes `--keep` alone, found `{}`",
-                rest.join(" ")
-            )),
-        },
+        Some("bench") => switch("bench", "--keep", &rest).map(Task::Bench),
         Some("performance") if asks_for("--help", "-h") => Ok(Task::Help(performance::HELP)),
         Some("performance") => performance::Wanted::parse(&rest).map(Task::Performance),
         Some("release") if asks_for("--help", "-h") => Ok(Task::Help(release::HELP)),
-        Some("release") => match rest.as_slice() {
-            [] => Ok(Task::Release(false)),
-            [word] if word == "--allow-dirty" => Ok(Task::Release(true)),
-            _ => Err(format!(
-                "`cargo xtask release` takes `--allow-dirty` alone, found `{}`",
-                rest.join(" ")
-            )),
-        },
+        Some("release") => switch("release", "--allow-dirty", &rest).map(Task::Release),
         Some("dist") if asks_for("--help", "-h") => Ok(Task::Help(dist::HELP)),
-        Some("dist") => match rest.as_slice() {
-            [] => Ok(Task::Dist(false)),
-            [word] if word == "--try" => Ok(Task::Dist(true)),
-            _ => Err(format!(
-                "`cargo xtask dist` takes `--try` alone, found `{}`",
-                rest.join(" ")
-            )),
-        },
+        Some("dist") => switch("dist", "--try", &rest).map(Task::Dist),
         Some("setup") if asks_for("--help", "-h") => Ok(Task::Help(HELP)),
         Some("setup") => match rest.first() {
             None => Ok(Task::Run(Plan {
@@ -199,6 +165,30 @@ pub(crate) fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Task,
         Some("test") if asks_for("--list", "--list") => Ok(Task::List),
         Some("test") => test_plan(&rest).map(Task::Run),
         Some(other) => Err(format!("there is no task `{other}`\n\n{HELP}")),
+    }
+}
+
+/// At most one folder.
+fn folder(task: &str, rest: &[String]) -> Result<Option<String>, String> {
+    match rest {
+        [] => Ok(None),
+        [folder] if !folder.starts_with('-') => Ok(Some(folder.clone())),
+        _ => Err(format!(
+            "`cargo xtask {task}` takes at most one folder, found `{}`",
+            rest.join(" ")
+        )),
+    }
+}
+
+/// Whether the one switch of a task is given.
+fn switch(task: &str, switch: &str, rest: &[String]) -> Result<bool, String> {
+    match rest {
+        [] => Ok(false),
+        [word] if word == switch => Ok(true),
+        _ => Err(format!(
+            "`cargo xtask {task}` takes `{switch}` alone, found `{}`",
+            rest.join(" ")
+        )),
     }
 }
 
