@@ -668,12 +668,17 @@ mod tests {
             }
             assert_ne!(short, whole);
             let mut asked = Vec::new();
-            let chosen = Selection::choose_looking(&short, u32::MAX, |candidate, views, _| {
+            // All that beacons, whether it is said to be worth a look or not.
+            let all = |candidate: u32, views: &mut Vec<(u32, f64)>| {
+                let told = whole.objects.iter().map(|object| !object.silent);
+                whole.told_views(candidate, &told.collect::<Vec<_>>(), views);
+            };
+            let chosen = Selection::choose_looking(&short, u32::MAX, |candidate, _, views, _| {
                 asked.push(candidate);
-                whole.told_views(candidate, views);
+                all(candidate, views);
             });
             assert_eq!(chosen, Selection::choose(&whole), "{seed}");
-            if factor.is_some() {
+            if !chosen.requests().is_empty() {
                 assert_eq!(
                     asked,
                     chosen.reports(),
@@ -683,8 +688,8 @@ mod tests {
             requests += chosen.requests().len();
             let rank = |agent: AgentId| AgentId(agent.0 ^ seed).mixed();
             let at_random =
-                Selection::choose_at_random_looking(&short, rank, |candidate, views, _| {
-                    whole.told_views(candidate, views);
+                Selection::choose_at_random_looking(&short, rank, |candidate, _, views, _| {
+                    all(candidate, views);
                 });
             assert_eq!(
                 at_random,

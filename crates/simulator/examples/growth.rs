@@ -150,7 +150,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         warmup_s: warmup.parse()?,
         measure_s: measure.parse()?,
         threads,
-        ..RunOptions::default()
     };
     let clock = std::time::Instant::now();
     let result = simulate(&prepared, &mut traffic, &arms, 1001, &options, &mut Nobody)?;
