@@ -391,6 +391,30 @@ mod tests {
             p.beacon_interval_s(5.0),
             p.measured_beacons().mean_interval_s()
         );
+        let (then, now) = (Instant::ZERO, Instant::from_millis(500));
+        let between = |a, b| {
+            let (a, b) = (at(0.0, 0.0, a), at(0.0, 0.0, b));
+            p.beacon_interval((&a, then), (&b, now)).seconds()
+        };
+        assert_eq!(between(0.0, 0.0), 1.0);
+        for (a, b) in [(0.0, 5.0), (5.0, 0.0), (5.0, 5.0)] {
+            let mean = p.measured_beacons().mean_interval_s();
+            assert!((between(a, b) - mean).abs() < 1e-5);
+        }
+    }
+
+    #[test]
+    fn whoever_moves_off_does_not_wait_for_the_second_to_pass() {
+        let gaps = (210..430).map(|off| {
+            let speed = |k: i32| if (200..off).contains(&k) { 0.0 } else { 5.0 };
+            let sent = measured((0..600).map(|k| (speed(k), 0)));
+            let moving = sent.iter().position(|s| s.0 >= off as usize).unwrap();
+            sent[moving].0 - sent[moving - 1].0
+        });
+        let gaps: std::vec::Vec<usize> = gaps.collect();
+        let early = gaps.iter().filter(|&&gap| gap < 10).count();
+        // After a second mostly another is drawn.
+        assert!(early > 0, "{gaps:?}");
     }
 
     #[test]

@@ -251,6 +251,7 @@ mod tests {
     #[test]
     fn a_window_numbers_its_cells_densely() {
         let window = Window::around(Tile::new(0, 0), 500.0, 20.0);
+        assert!(!window.is_empty());
         assert_eq!(window.index(Cell::new(-25, -25)), Some(0));
         assert_eq!(window.index(Cell::new(-26, 0)), None);
         for index in 0..window.len() as u32 {

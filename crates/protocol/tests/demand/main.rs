@@ -143,6 +143,7 @@ proptest! {
         };
         prop_assert!(reports(&at_random) <= reports(&by_gain) + 1e-6);
         prop_assert_eq!(at_random.repeats(), by_gain.repeats());
+        prop_assert!(at_random.cut || !by_gain.cut, "what did not fit is told");
     }
 
     #[test]
