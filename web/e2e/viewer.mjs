@@ -214,15 +214,17 @@ try {
   await page.fill("#slider", String(last));
   await page.waitForFunction((cycle) => window.covey.now().cycle === cycle, last);
   await page.waitForFunction(() => document.querySelectorAll(".counter .total").length === 2);
-  const counters = await page.$$eval(".counter", (all) => all.map((c) => c.textContent));
-  assert.match(counters[0], /^proposed.*\d+ of \d+ missed/);
-  assert.match(counters[1], /^cpm-rmr.*\d+ of \d+ missed/);
-  // The counters are those of the recorded curves, summed here.
+  // The counters are those of the recorded curves, summed here, once the page has drawn that moment.
   const sums = await page.evaluate(async () => {
     const m = await (await fetch("/api/0/manifest")).json();
     const curves = await Promise.all(m.arms.map(async (_, arm) => (await fetch(`/api/0/curve/${arm}`)).json()));
     return curves.map((curve) => `${curve.missed.reduce((a, b) => a + b, 0)} of ${curve.relevant.reduce((a, b) => a + b, 0)} missed`);
   });
+  const texts = () => page.$$eval(".counter", (all) => all.map((c) => c.textContent));
+  for (let tries = 0; tries < 100 && !(await texts())[1].includes(sums[other]); tries++) await page.waitForTimeout(50);
+  const counters = await texts();
+  assert.match(counters[0], /^proposed.*\d+ of \d+ missed/);
+  assert.match(counters[1], /^cpm-rmr.*\d+ of \d+ missed/);
   assert.ok(counters[0].includes(sums[proposed]), `${counters[0]} has ${sums[proposed]}`);
   assert.ok(counters[1].includes(sums[other]), `${counters[1]} has ${sums[other]}`);
   await page.fill("#slider", String(middle));
