@@ -323,22 +323,28 @@ impl Chooser {
         };
         let judge = |i: u32, o: u32| {
             let (listener, object) = (&scene.bodies()[i as usize], &scene.bodies()[o as usize]);
+            let deadline_s = need::deadline_s(scene, parameters, i, o);
+            let heard = || knowledge.links.between(object.position, listener.position);
+            let untold =
+                options.lacking(parameters, object, heard, [deadline_s, knowledge.ahead_s]);
+            let missed = match options.road().is_some_and(|road| road.counts_said) {
+                true => {
+                    let said = knowledge.said_of(object.id);
+                    spoken::missed(knowledge.links, said, listener.position, deadline_s)
+                }
+                false => 1.0,
+            };
+            let lacking = |seen: f64| (1.0 - seen) * untold * missed;
             let near = listener.position.distance(object.position) <= range;
-            let seen = if near && scene.sees(i, o, walls) {
+            let sum = &need[o as usize];
+            // Where it is needed enough even if the listener sees it, no line need be drawn.
+            let enough = || sum.get() + lacking(trust) >= options.threshold;
+            let seen = if near && (enough() || scene.sees(i, o, walls)) {
                 trust
             } else {
                 0.0
             };
-            let deadline_s = need::deadline_s(scene, parameters, i, o);
-            let heard = || knowledge.links.between(object.position, listener.position);
-            let mut lacking = 1.0 - seen;
-            lacking *= options.lacking(parameters, object, heard, [deadline_s, knowledge.ahead_s]);
-            if options.road().is_some_and(|road| road.counts_said) {
-                let said = knowledge.said_of(object.id);
-                lacking *= spoken::missed(knowledge.links, said, listener.position, deadline_s);
-            }
-            let sum = &need[o as usize];
-            sum.set(sum.get() + lacking);
+            sum.set(sum.get() + lacking(seen));
             seen
         };
         self.needs

@@ -223,33 +223,37 @@ impl Needs {
         let me = &scene.bodies()[listener as usize];
         let mine = self.boxes[listener as usize];
         let wide = course.meeting_m;
+        let boxes = &self.boxes;
+        let apart = |object: u32| {
+            let theirs = &boxes[object as usize];
+            theirs[0] > mine[2] + wide
+                || theirs[2] < mine[0] - wide
+                || theirs[1] > mine[3] + wide
+                || theirs[3] < mine[1] - wide
+        };
+        let near = &mut self.near;
         if let Some(few) = &self.few {
-            self.near.extend_from_slice(few);
+            scene.spend(few.len());
+            near.extend(few.iter().copied().filter(|&object| !apart(object)));
         } else {
             let far = wide + self.longest_m;
-            scene.in_box(
-                Position::new(mine[0] - far, mine[1] - far),
-                Position::new(mine[2] + far, mine[3] + far),
-                &mut self.near,
-            );
+            let low = Position::new(mine[0] - far, mine[1] - far);
+            let high = Position::new(mine[2] + far, mine[3] + far);
+            scene.each_in_box(low, high, |object| {
+                if !apart(object) {
+                    near.push(object);
+                }
+            });
+            near.sort_unstable();
+            near.dedup();
         }
-        scene.spend(self.near.len());
-        let boxes = &self.boxes;
         let front = 0.5 * me.size.length;
         let reach = course.reach_m(me.speed);
         self.near.retain(|&object| {
-            let theirs = boxes[object as usize];
-            let apart = theirs[0] > mine[2] + wide
-                || theirs[2] < mine[0] - wide
-                || theirs[1] > mine[3] + wide
-                || theirs[3] < mine[1] - wide;
-            if apart
-                || object == listener
-                || !wanted(object)
-                || ahead.iter().any(|&(_, o)| o == object)
-            {
+            if object == listener || !wanted(object) || ahead.iter().any(|&(_, o)| o == object) {
                 return false;
             }
+            let theirs = boxes[object as usize];
             let other = &scene.bodies()[object as usize];
             scene.spend(2 + points * scene.way(object).len());
             let Some(meeting) = meet(way, scene.segments(object), &theirs, wide) else {

@@ -485,6 +485,22 @@ impl Scene {
         self.along[body as usize]
     }
 
+    /// Tells of the bodies that may touch the box `low..=high`, in any order, some of them several times.
+    pub(crate) fn each_in_box(&self, low: Position, high: Position, mut tell: impl FnMut(u32)) {
+        let (x0, y0) = self.cell(low.x, low.y);
+        let (x1, y1) = self.cell(high.x, high.y);
+        if x0 > x1 {
+            return;
+        }
+        for y in y0..=y1 {
+            let row = y * self.columns;
+            let (from, to) = (self.offsets[row + x0], self.offsets[row + x1 + 1]);
+            let members = &self.members[from as usize..to as usize];
+            self.spend(members.len());
+            members.iter().for_each(|&body| tell(body));
+        }
+    }
+
     /// Appends the bodies that may touch the box `low..=high`, each once, by ascending number.
     pub fn in_box(&self, low: Position, high: Position, out: &mut Vec<u32>) {
         let (x0, y0) = self.cell(low.x, low.y);

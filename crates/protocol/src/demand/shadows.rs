@@ -4,6 +4,8 @@
 //! next to it: they are sorted by the bearings that they take up, once, and a line is first held against those of its bearing. Only
 //! lines that get past them are walked along. The answers are those of the walk.
 
+use alloc::vec::Vec;
+
 use super::scene::Scene;
 use crate::grid::Position;
 
@@ -27,7 +29,7 @@ pub(super) struct Shadows {
     sectors: [u64; SECTORS],
     /// By sector: the bit of what last stood in the way there, no bit where nothing did.
     hints: [u64; SECTORS],
-    near: alloc::vec::Vec<u32>,
+    near: Vec<u32>,
 }
 
 impl Default for Shadows {
@@ -38,7 +40,7 @@ impl Default for Shadows {
             count: 0,
             sectors: [0; SECTORS],
             hints: [0; SECTORS],
-            near: alloc::vec::Vec::new(),
+            near: Vec::new(),
         }
     }
 }
@@ -142,7 +144,6 @@ mod tests {
     use crate::demand::scene::Body;
     use crate::ids::ObjectId;
     use crate::messages::Size;
-    use alloc::vec::Vec;
 
     proptest::proptest! {
         #[test]
