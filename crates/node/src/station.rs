@@ -320,11 +320,11 @@ impl Station {
         self.decided = None;
     }
 
-    /// Takes the next ticket, and with it another name. Whoever hosts goes on until it does not, for at most `patience`; gives whether
-    /// the name was changed.
+    /// Takes the next ticket, and with it another name. Whoever hosts keeps its name while it does, unless `patience_over`; gives
+    /// whether the name was changed.
     ///
-    /// All that others know of the old name ends with it: its tracks age out within the soft-state time, hosts do not ask it any
-    /// more, and the new name listens for as long before it may take office.
+    /// All that others know of the old name ends with it: its tracks age out within the soft-state time, and hosts do not ask it any
+    /// more. The station itself goes on with what it heard, a host in its office ([`Participant::rename`]).
     pub fn change_pseudonym(&mut self, now: Instant, patience_over: bool) -> bool {
         if self.participant.host().is_some() && !patience_over {
             return false;
@@ -336,11 +336,8 @@ impl Station {
             return false;
         }
         self.settings.id = AgentId(u64::from(security.ticket().station_id()));
-        if let Some(host) = self.participant.host() {
-            let left = Event::LeftOffice(host.tile());
-            self.note(now, left);
-        }
-        self.participant = Participant::new(&self.settings.profile, self.settings.id, now);
+        let now = self.settled(now);
+        self.participant.rename(now, self.settings.id);
         self.numbering = Numbering::new();
         self.tally.pseudonyms += 1;
         true

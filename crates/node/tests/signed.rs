@@ -270,37 +270,44 @@ fn an_authority_that_is_not_known_is_asked_for() {
 }
 
 #[test]
-fn a_pseudonym_change_is_a_new_station_and_an_office_is_kept_until_it_ends() {
+fn a_pseudonym_change_is_a_new_station_that_goes_on_in_its_office() {
     let mut air = Air::new(3, true);
     air.run(4 * SECOND);
-    let host = air
-        .stations
-        .iter()
-        .position(|s| s.participant().host().is_some())
-        .unwrap();
-    let now = air.now;
-    let before = air.stations[host].id();
-    assert!(!air.stations[host].change_pseudonym(now, false), "it hosts");
-    assert!(air.stations[host].change_pseudonym(now, true));
-    assert_ne!(air.stations[host].id(), before);
-    assert!(air.stations[host].participant().host().is_none());
-    let broadcasts = air.broadcasts();
-    air.run(2 * SECOND);
-    // Another one, or the same under its new name, hosts again, and the old name is no longer known.
-    assert!(air.broadcasts() > broadcasts);
-    let hosts = air
-        .stations
-        .iter()
-        .filter(|s| s.participant().host().is_some())
-        .count();
-    assert_eq!(hosts, 1);
-    for station in &air.stations {
+    let hosts = |air: &Air| -> Vec<usize> {
+        let in_office = |&k: &usize| air.stations[k].participant().host().is_some();
+        (0..air.stations.len()).filter(in_office).collect()
+    };
+    let host = hosts(&air)[0];
+    // Whoever does not host changes at once, and so does a host whose patience is over.
+    for (number, patience_over) in [((host + 1) % 3, false), (host, true)] {
+        let now = air.now;
+        let before = air.stations[number].id();
         assert!(
-            station
-                .participant()
-                .listener()
-                .known(before.into())
-                .is_none()
+            !air.stations[host].change_pseudonym(now, false),
+            "a host keeps its name"
         );
+        assert!(air.stations[number].change_pseudonym(now, patience_over));
+        assert_ne!(air.stations[number].id(), before);
+        // A broadcast every cycle, all by the same station.
+        for _ in 0..10 {
+            let broadcasts = air.stations[host].tally().broadcasts_sent;
+            air.run(200);
+            assert_eq!(
+                air.stations[host].tally().broadcasts_sent,
+                broadcasts + 1,
+                "{}",
+                air.now.since(now).seconds()
+            );
+            assert_eq!(hosts(&air), [host]);
+        }
+        // Nobody knows the old name any more, and everybody the new one.
+        let after = air.stations[number].id();
+        let others = (0..3).filter(|&k| k != number);
+        for station in others.map(|k| &air.stations[k]) {
+            let listener = station.participant().listener();
+            assert!(listener.known(before.into()).is_none());
+            assert!(listener.known(after.into()).is_some());
+            assert_eq!(station.tally().wrongly_signed, 0);
+        }
     }
 }

@@ -135,6 +135,11 @@ impl Ears {
         &self.refusals
     }
 
+    /// The participant is called `own` from now on.
+    pub(crate) fn rename(&mut self, own: AgentId) {
+        self.own = own;
+    }
+
     /// The participant is there.
     pub(crate) fn move_to(&mut self, place: Position) {
         self.place = Some(place);

@@ -8,6 +8,7 @@
 //! found by its age, so that an input costs no more the more is known.
 
 use alloc::collections::{BTreeMap, BinaryHeap, VecDeque};
+use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use crate::ids::{AgentId, ObjectId};
@@ -134,6 +135,18 @@ impl Listener {
         let forgotten = core::mem::take(&mut self.known);
         self.events
             .extend(forgotten.into_keys().map(Event::Expired));
+    }
+
+    /// The agent is called `own` from now on. What it saw itself went by its old name, and is seen anew; all else stays known.
+    pub fn rename(&mut self, own: AgentId) {
+        let before = core::mem::replace(&mut self.own, own);
+        let tracks = ObjectId::perceived(before, 0)..=ObjectId::perceived(before, u16::MAX);
+        let forgotten: Vec<ObjectId> = self.known.range(tracks).map(|(&id, _)| id).collect();
+        for id in forgotten.into_iter().chain([own.into()]) {
+            if self.known.remove(&id).is_some() {
+                self.note(Event::Expired(id));
+            }
+        }
     }
 
     /// Objects and hosts that were let go for want of room.

@@ -13,11 +13,11 @@ use crate::ears::Ears;
 use crate::grid::{Cell, Tile};
 use crate::guard::{Door, Entry, Refusals};
 use crate::host::Host;
-use crate::ids::AgentId;
+use crate::ids::{AgentId, ObjectId};
 use crate::knowledge::{Chooser, Observer};
 use crate::listener::Listener;
 use crate::messages::{AgentState, Beacon, Broadcast, Message, ObjectState};
-use crate::office::{Neighbourhood, OfficeRule, Standing, Watch};
+use crate::office::{Inheritance, Neighbourhood, OfficeRule, Standing, Watch};
 use crate::profile::Profile;
 use crate::role::{Event, Input, Output};
 use crate::time::{Duration, Instant};
@@ -86,7 +86,7 @@ impl Participant {
         }
     }
 
-    /// The id that it was made with; it stays through all roles.
+    /// The id that it goes by, through all roles.
     #[must_use]
     pub fn id(&self) -> AgentId {
         self.id
@@ -141,6 +141,37 @@ impl Participant {
                 self.take_in(Input::Broadcast(&broadcast));
             }
             Entry::Refused => {}
+        }
+        self.collect();
+    }
+
+    /// From `now` on it is called `id`.
+    ///
+    /// What it heard stays. A host goes on in office as a new one that heard the one before: with its price and epoch, with all whose
+    /// beacons it heard, and with a tenure that begins now, so that a claim under a name that nobody knows is no stronger than
+    /// anybody's. Who asked the old name for reports has to ask again.
+    pub fn rename(&mut self, now: Instant, id: AgentId) {
+        self.keep_time(now);
+        let before = core::mem::replace(&mut self.id, id);
+        for object in &mut self.sensed {
+            if let Some((_, number)) = object.id.scope().filter(|(by, _)| *by == before) {
+                object.id = ObjectId::perceived(id, number);
+            }
+        }
+        self.ears.rename(id);
+        self.listener.rename(id);
+        if self.contributor.is_admitted() {
+            self.outputs.push_back(Output::Event(Event::Released));
+        }
+        self.refusals.others += self.contributor.crowded_out();
+        self.contributor =
+            Contributor::new(&self.profile.parameters, id).judging(self.profile.judgement.as_ref());
+        self.beacons = BeaconTimer::default();
+        self.beaconed = beacon_slot_before(&self.profile, id, self.now);
+        self.wake_told = None;
+        if let (Some(host), Some(own)) = (self.host.take(), self.own) {
+            let inheritance = host.claim(self.now).inheritance;
+            self.begin_term(host.tile(), &own, Some(inheritance));
         }
         self.collect();
     }
@@ -368,6 +399,13 @@ impl Participant {
 
     fn take_office(&mut self, tile: Tile, own: &AgentState) {
         let inheritance = self.ears.claim(tile).map(|claim| claim.inheritance);
+        self.begin_term(tile, own, inheritance);
+        self.outputs
+            .push_back(Output::Event(Event::TookOffice(tile)));
+    }
+
+    /// Hosts from now on, with what was heard so far.
+    fn begin_term(&mut self, tile: Tile, own: &AgentState, inheritance: Option<Inheritance>) {
         let mut host = Host::new(&self.profile, self.id, tile, self.now, inheritance);
         host.handle_input(self.now, Input::Moved(own));
         host.handle_input(
@@ -381,8 +419,6 @@ impl Participant {
             host.handle_input(self.now, Input::Beacon(&beacon));
         }
         self.host = Some(host);
-        self.outputs
-            .push_back(Output::Event(Event::TookOffice(tile)));
     }
 
     fn leave_office(&mut self) {

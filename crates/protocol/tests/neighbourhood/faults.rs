@@ -83,6 +83,69 @@ fn after_a_jump_of_the_hosts_clock_the_service_goes_on() {
 }
 
 #[test]
+fn a_host_goes_on_under_another_name_without_a_pause() {
+    // Before a decision and after one, and with neighbours that have been let down before.
+    for at_ms in [0, 50, 100, 150] {
+        let mut network = five();
+        for id in [1, 5] {
+            network.node(id).cells = vec![covey_protocol::Cell::new(id as i32, 12)];
+        }
+        network.run(4_000 + at_ms);
+        let since = network.now;
+        let host = network.host(3);
+        let (epoch, price) = (host.epoch(), host.price());
+        network.node(3).participant.rename(since, AgentId(70));
+        assert_eq!(network.hosts(TILE), [70]);
+        let host = network.host(3);
+        assert_eq!((host.epoch(), host.price()), (epoch, price));
+        // Its claim is that of somebody new.
+        assert_eq!(host.claim(since).tenure, Duration::ZERO);
+        network.run(3_000);
+        assert!(longest_pause(&network, since) <= Duration::from_millis(250));
+        assert_eq!(network.hosts(TILE), [70], "nobody else took office");
+        for id in [1, 2, 4, 5] {
+            let listener = network.node(id).participant.listener();
+            assert!(listener.known(AgentId(3).into()).is_none());
+            assert!(listener.known(AgentId(70).into()).is_some());
+        }
+        let known = network.node(3).participant.listener().iter().count();
+        assert_eq!(known, 4);
+    }
+}
+
+#[test]
+fn a_new_name_yields_to_whoever_was_in_office_longer() {
+    let mut network = five();
+    network.run(3_000);
+    network.separate(&[1, 2], &[3, 4, 5]);
+    network.run(4_000);
+    assert_eq!(network.hosts(TILE), [2, 3]);
+    // The one that is longer in office would stay; under a new name its tenure counts from the change.
+    let now = network.now;
+    network.node(3).participant.rename(now, AgentId(70));
+    network.deaf.clear();
+    network.run(600);
+    assert_eq!(network.hosts(TILE), [2]);
+}
+
+#[test]
+fn a_contributor_with_another_name_is_silent_until_it_is_asked_again() {
+    let mut network = five();
+    network.run(3_000);
+    let now = network.now;
+    let participant = &mut network.node(4).participant;
+    participant.rename(now, AgentId(70));
+    assert!(!participant.is_admitted());
+    assert_eq!(
+        participant.listener().iter().count(),
+        4,
+        "what it knew it knows"
+    );
+    network.run(3_000);
+    assert_eq!(network.hosts(TILE), [3]);
+}
+
+#[test]
 fn a_flood_of_names_stops_nothing() {
     let mut network = five();
     network.run(3_000);
