@@ -33,7 +33,7 @@ parameters! {
         /// At 0 at once.
         confirm_s: f64 = 1.1, unit "s", range at_least(0.0).at_most(60.0), source "docs/beyond-the-letter.md: on tuning seeds";
         /// What somebody else tells of is told at once all the same; else whoever sees it waits, and leaves it to others.
-        others_confirm: bool = false, source "docs/beyond-the-letter.md: on tuning seeds";
+        others_confirm: bool = true, source "docs/beyond-the-letter.md: on tuning seeds";
         /// What others just said lowers what a contributor takes to be needed.
         counts_said: bool = false, source "design: choice by demand";
         /// The channel is idle up to this load, beacons included: contributors are asked for all that is silent.
