@@ -12,6 +12,7 @@ use crate::inclusion::Inclusion;
 use crate::messages::{Broadcast, Content, ObjectState, Report};
 use crate::parameters::Parameters;
 use crate::role::Event;
+use crate::sightings::Sightings;
 use crate::sorted::SortedMap;
 use crate::time::{Duration, Instant};
 
@@ -66,6 +67,15 @@ impl Asked {
     }
 }
 
+/// What a contributor remembers from one report to the next.
+#[derive(Debug, Clone, Default)]
+pub struct Memory {
+    /// What it reported.
+    pub included: Inclusion,
+    /// What it saw.
+    pub sightings: Sightings,
+}
+
 /// Reports once per cycle while at least one host's lease holds; an agent that several hosts admit sends one report.
 #[derive(Debug, Clone)]
 pub struct Contributor {
@@ -81,8 +91,8 @@ pub struct Contributor {
     grants: SortedMap<AgentId, Grant>,
     /// Hosts that were not served, or not remembered, for want of room.
     crowded_out: u64,
-    /// What it reported of late.
-    included: Inclusion,
+    /// What it reported and saw of late.
+    memory: Memory,
     /// Reports without objects are sent.
     empty_reports: bool,
     /// It may speak where nobody asks.
@@ -123,7 +133,7 @@ impl Contributor {
             most: parameters.guard.grants as usize,
             grants: SortedMap::default(),
             crowded_out: 0,
-            included: Inclusion::default(),
+            memory: Memory::default(),
             empty_reports: parameters.empty_reports,
             volunteers: false,
             sensors_at: None,
@@ -270,7 +280,7 @@ impl Contributor {
     pub fn report(
         &mut self,
         now: Instant,
-        choose: impl FnOnce(&Asked, &Inclusion) -> Vec<ObjectState>,
+        choose: impl FnOnce(&Asked, &mut Memory) -> Vec<ObjectState>,
     ) -> Option<Report> {
         self.lapse(now);
         let slot = now.floor_to(self.cycle, self.phase);
@@ -293,11 +303,11 @@ impl Contributor {
                 .collect(),
         );
         self.reported_slot = Some(slot);
-        let objects = choose(&asked, &self.included);
+        let objects = choose(&asked, &mut self.memory);
         if objects.is_empty() && !(self.empty_reports && asked.by_rule()) {
             return None;
         }
-        self.included.note(now, &objects);
+        self.memory.included.note(now, &objects);
         let sensor_information = objects.is_empty()
             || self
                 .sensors_at

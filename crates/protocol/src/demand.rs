@@ -129,6 +129,8 @@ parameters! {
         position_error_m: f64 = 0.0, unit "m", range at_least(0.0).at_most(20.0), source "docs/readings.md, errors of positions";
         /// Standard deviation of the velocities that sensors tell, per axis; it widens the gates of association.
         velocity_error_m_per_s: f64 = 0.0, unit "m/s", range at_least(0.0).at_most(20.0), source "docs/sensing.md";
+        /// Objects that a sensor begins to see although they are not there, as its maker states.
+        ghosts_per_s: f64 = 0.0, unit "per s and sensor", range at_least(0.0).at_most(5.0), source "docs/sensing.md";
         /// Buildings of the map hide what is behind them; not so with a map of roads alone.
         buildings: bool = true, source "design: choice by demand";
         /// The rules of `road` are in force. The arm `demand`, which has no allowance, goes by them whatever is set here.
@@ -465,7 +467,7 @@ impl Demand {
             objects.push(Object {
                 id: body.id,
                 silent: body.silent || self.options.is_rare(body),
-                repeat_bytes: repeat_bytes(view, body.id),
+                repeat_bytes: repeat_bytes(view, body.id, self.options.confirm()),
             });
         }
         (wanted, objects)
@@ -741,14 +743,20 @@ fn in_footprint(view: &View<'_>, host: Position, known: &crate::policy::KnownObj
     known.state.position.distance(host) <= view.parameters.footprint_m
 }
 
-/// What listing an object would add to the broadcast; none where the host does not hold it as fresh, or silence tells it.
-fn repeat_bytes(view: &View<'_>, id: ObjectId) -> Option<f64> {
+/// What listing an object would add to the broadcast; none where the host does not hold it as fresh, silence tells it, or nobody but
+/// the host has seen it, for less than it takes to `confirm` it.
+fn repeat_bytes(view: &View<'_>, id: ObjectId, confirm: Option<Duration>) -> Option<f64> {
     view.objects
         .binary_search_by_key(&id, |o| o.state.id)
         .ok()?;
     let at = view.known.binary_search_by_key(&id, |k| k.state.id).ok()?;
     let parameters: &Parameters = view.parameters;
-    match view.known[at].listing {
+    let known = &view.known[at];
+    let alone = known.announced_at.is_none() && known.reported_at.is_none();
+    if alone && confirm.is_some_and(|confirm| view.now.since(known.since) < confirm) {
+        return None;
+    }
+    match known.listing {
         _ if view.refresh => Some(parameters.object_bytes),
         Listing::None => Some(parameters.object_bytes),
         Listing::Unchanged => None,

@@ -16,14 +16,13 @@ use alloc::vec::Vec;
 use core::cell::Cell;
 
 use crate::associate::{Identities, Seen, Sighted};
-use crate::contributor::Asked;
+use crate::contributor::{Asked, Memory};
 use crate::demand::need::{self, Course, Needs};
 use crate::demand::scene::{Body, NOMINAL, Scene};
 use crate::demand::spoken::{self, Spoken};
 use crate::demand::{BodySizes, DemandOptions};
 use crate::grid::Position;
 use crate::ids::{AgentId, ObjectId};
-use crate::inclusion::Inclusion;
 use crate::link::LinkQuality;
 use crate::map::RoadMap;
 use crate::messages::{AgentState, Content, ObjectState};
@@ -117,10 +116,12 @@ pub struct Chooser {
     /// Ids and places of `bodies`.
     order: Vec<(ObjectId, u32)>,
     heard: Vec<Neighbour>,
+    /// Of what is sensed: it was not in sight for long. Empty where that makes no difference.
+    young: Vec<bool>,
 }
 
 impl Chooser {
-    /// Which of `observer.sensed` to report, whose reports of late `included` tells: their places in it, ascending. Without
+    /// Which of `observer.sensed` to report, whose reports and sights of late `memory` tells: their places in it, ascending. Without
     /// `options` it cannot judge what others need, believes the numbers of objects, and takes [`Content::Demanded`] for
     /// [`Content::SilentOnly`].
     pub fn choose(
@@ -129,9 +130,17 @@ impl Chooser {
         options: Option<&DemandOptions>,
         observer: &Observer<'_>,
         asked: &Asked,
-        included: &Inclusion,
+        memory: &mut Memory,
         heard: &impl Heard,
     ) -> Vec<usize> {
+        self.young.clear();
+        if let Some((options, confirm)) = options.and_then(|o| Some((o, o.confirm()?))) {
+            let (now, sightings) = (observer.now, &mut memory.sightings);
+            let since = sightings.look(options.accuracy(), now, observer.sensed);
+            let young = since.iter().map(|&since| now.since(since) < confirm);
+            self.young.extend(young);
+        }
+        let included = &memory.included;
         if asked.is_unasked() {
             return options.map_or_else(Vec::new, |options| {
                 self.volunteer(parameters, options, observer, heard)
@@ -193,21 +202,28 @@ impl Chooser {
         let named = |state: &ObjectState| asked.requested.binary_search(&state.id).is_ok();
         let eligible =
             |state: &&ObjectState| judge_all || silent(state) || named(state) || rare(state);
+        let mut doubtful = labelled.young(&self.young, silent);
         let considered: Vec<ObjectState> = match by_need {
             true => labelled.sensed.iter().filter(eligible).copied().collect(),
-            false => Vec::new(),
+            false => doubtful.clone(),
         };
         let mut worth: Vec<ObjectId> = Vec::new();
         if !considered.is_empty() {
             let around = around(options, &neighbours, &considered);
             let told = labelled.told(parameters, options, observer, heard, &around);
+            if options.road.others_confirm {
+                doubtful.retain(|state| !is_among(&told, state.id));
+            }
             // What is said in any case need not be judged.
             let said_anyway = |state: &ObjectState| match silent(state) {
                 true => told.binary_search_by_key(&state.id, |t| t.id).is_err(),
                 false => named(state),
             };
-            let (said, judged): (Vec<ObjectState>, Vec<ObjectState>) =
-                considered.iter().copied().partition(said_anyway);
+            let (said, judged): (Vec<ObjectState>, Vec<ObjectState>) = considered
+                .iter()
+                .filter(|state| by_need && !is_among(&doubtful, state.id))
+                .copied()
+                .partition(said_anyway);
             worth.extend(said.iter().map(|state| state.id));
             if !judged.is_empty() {
                 let judged_at = match options.on_road {
@@ -235,7 +251,8 @@ impl Chooser {
         let all_silent = asked.for_content(Content::SilentOnly);
         let chosen = |&k: &usize| {
             let state = &labelled.sensed[k];
-            worth.contains(&state.id) || all_silent && (silent(state) || rare(state))
+            worth.contains(&state.id)
+                || all_silent && (silent(state) && !is_among(&doubtful, state.id) || rare(state))
         };
         let chosen = all.filter(chosen).collect();
         self.heard = neighbours;
@@ -515,7 +532,19 @@ fn doubt_of(doubts: &[(ObjectId, f64)], station: ObjectId) -> f64 {
     found.map_or(0.0, |at| doubts[at].1)
 }
 
+/// One of these states has this id.
+fn is_among(states: &[ObjectState], id: ObjectId) -> bool {
+    states.iter().any(|state| state.id == id)
+}
+
 impl Labelled {
+    /// Those of what one sees that `young` marks and that are silent.
+    fn young(&self, young: &[bool], silent: impl Fn(&ObjectState) -> bool) -> Vec<ObjectState> {
+        let marked = self.sensed.iter().zip(young);
+        let marked = marked.filter(|(state, young)| **young && silent(state));
+        marked.map(|(state, _)| *state).collect()
+    }
+
     fn new(options: &DemandOptions, observer: &Observer<'_>, neighbours: &[Neighbour]) -> Self {
         let counts_said = options.road().is_some_and(|road| road.counts_said);
         if options.identities == Identities::True {

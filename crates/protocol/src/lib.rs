@@ -47,6 +47,7 @@ mod risk;
 mod role;
 pub mod security;
 pub mod select;
+pub mod sightings;
 #[cfg(feature = "snapshot")]
 pub mod snapshot;
 mod sorted;

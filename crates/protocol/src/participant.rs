@@ -357,9 +357,9 @@ impl Participant {
             sensed,
             map: profile.map.as_deref(),
         };
-        let report = self.contributor.report(self.now, |asked, included| {
+        let report = self.contributor.report(self.now, |asked, memory| {
             let (p, judgement) = (&profile.parameters, profile.judgement.as_ref());
-            let chosen = chooser.choose(p, judgement, &observer, asked, included, ears);
+            let chosen = chooser.choose(p, judgement, &observer, asked, memory, ears);
             chosen.into_iter().map(|k| sensed[k]).collect()
         });
         let report = report.map(|report| Output::Transmit(Message::Report(report)));

@@ -71,6 +71,8 @@ pub struct KnownObject {
     pub beacons_every_s: Option<f64>,
     /// When somebody last reported it, or a neighbouring host listed it.
     pub reported_at: Option<Instant>,
+    /// Since when the host holds it.
+    pub since: Instant,
     /// Its direction in radians, by its beacon or its motion when it last moved.
     pub heading: Option<f64>,
     /// What receivers of all of the host's broadcasts hold of it.

@@ -9,6 +9,7 @@ use super::DemandOptions;
 use super::scene::Body;
 use crate::associate::Identities;
 use crate::parameters::Parameters;
+use crate::time::Duration;
 
 parameters! {
     /// What choice by demand heeds on the road.
@@ -28,6 +29,11 @@ parameters! {
         /// nearest two of those who see it first. At an hour nobody speaks unasked.
         unasked_after_s: f64 = 0.22, unit "s", range above(0.0).at_most(3_600.0),
             source "design: a little more than a cycle, in which whoever is asked tells again";
+        /// Where sensors see what is not there, a silent object of which nobody else told is told once it was in sight for so long.
+        /// At 0 at once.
+        confirm_s: f64 = 1.1, unit "s", range at_least(0.0).at_most(60.0), source "docs/beyond-the-letter.md: on tuning seeds";
+        /// What somebody else tells of is told at once all the same; else whoever sees it waits, and leaves it to others.
+        others_confirm: bool = true, source "docs/beyond-the-letter.md: on tuning seeds";
         /// What others just said lowers what a contributor takes to be needed.
         counts_said: bool = false, source "design: choice by demand";
         /// The channel is idle up to this load, beacons included: contributors are asked for all that is silent.
@@ -97,6 +103,12 @@ impl DemandOptions {
     pub fn unasked_after_s(&self) -> Option<f64> {
         let after_s = self.road()?.unasked_after_s;
         (after_s < NEVER_S).then_some(after_s)
+    }
+
+    /// For how long something must have been in sight before it is told of, where nobody else tells of it; none: at once.
+    pub(crate) fn confirm(&self) -> Option<Duration> {
+        let road = self.road().filter(|_| self.ghosts_per_s > 0.0)?;
+        (road.confirm_s > 0.0).then(|| Duration::from_seconds(road.confirm_s))
     }
 
     /// The allowance of the arm that has none in its name, a share of capacity.

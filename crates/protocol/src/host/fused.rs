@@ -52,6 +52,8 @@ struct Held {
     /// Its heading and speed, where its newest state is from its own beacon: most are replaced before anybody asks for
     /// the velocity.
     spoken: Option<(f64, f64)>,
+    /// When it was first sensed, as it is held.
+    since: Instant,
     /// Last own sensing or beacon.
     direct_at: Option<Instant>,
     /// Last beacon.
@@ -231,6 +233,7 @@ impl FusedState {
             Box::new(Held {
                 state: *state,
                 spoken,
+                since: state.sensed_at,
                 direct_at: None,
                 announced_at: None,
                 every_s: None,
@@ -433,6 +436,7 @@ impl FusedState {
                 announced_at: recent(held.announced_at),
                 beacons_every_s: held.every_s,
                 reported_at: held.reported_at,
+                since: held.since,
                 heading: held.heading.radians(),
                 listing: match self.sent.get(id) {
                     None => Listing::None,

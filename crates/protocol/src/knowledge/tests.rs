@@ -1,8 +1,8 @@
 use super::*;
+use crate::contributor::Memory;
 use crate::demand::road::Road;
 use crate::ears::Ears;
 use crate::grid::Velocity;
-use crate::inclusion::Inclusion;
 use crate::messages::{Beacon, Confidence, Size};
 
 /// Roads without bends, and a building between any two points.
@@ -80,7 +80,7 @@ fn reports(options: &DemandOptions, height: f64, between: bool, map: Option<&dyn
         Some(options),
         &observer,
         &asked,
-        &Inclusion::default(),
+        &mut Memory::default(),
         &heard,
     );
     !chosen.is_empty()
@@ -303,7 +303,7 @@ fn a_silent_object_is_reported_when_nobody_spoke_of_it_for_a_second() {
             Some(&options),
             &observer,
             &asked,
-            &Inclusion::default(),
+            &mut Memory::default(),
             &heard,
         );
         !chosen.is_empty()
@@ -340,7 +340,7 @@ fn without_judgement_what_sends_no_beacon_is_reported() {
             None,
             &observer,
             &asked,
-            &Inclusion::default(),
+            &mut Memory::default(),
             &heard,
         )
     };
@@ -397,9 +397,16 @@ fn reports_station(
         map: None,
     };
     let asked = Asked::new([Content::Requested], Vec::new());
-    let (parameters, none) = (Parameters::default(), Inclusion::default());
+    let (parameters, mut none) = (Parameters::default(), Memory::default());
     let mut chooser = Chooser::default();
-    let chosen = chooser.choose(&parameters, Some(options), &observer, &asked, &none, &heard);
+    let chosen = chooser.choose(
+        &parameters,
+        Some(options),
+        &observer,
+        &asked,
+        &mut none,
+        &heard,
+    );
     !chosen.is_empty()
 }
 
@@ -464,7 +471,7 @@ fn what_others_told_of_stands_in_the_way_of_listeners_too() {
             Some(&options),
             &observer(&state, &sensed),
             &Asked::new([Content::Demanded], Vec::new()),
-            &Inclusion::default(),
+            &mut Memory::default(),
             &heard,
         )
     };
@@ -482,4 +489,82 @@ fn what_others_told_of_stands_in_the_way_of_listeners_too() {
         "it is the one ahead"
     );
     assert_eq!(choose(alloc::vec![earlier, leader]), [0]);
+}
+
+#[test]
+fn where_sensors_see_ghosts_what_one_alone_sees_is_told_once_it_stays_in_sight() {
+    let errs = DemandOptions {
+        on_road: true,
+        ghosts_per_s: 0.1,
+        ..DemandOptions::default()
+    };
+    // Cycle by cycle, whether it is told; somebody else tells of it or not.
+    let tells = |options: &DemandOptions, content: Content, by_others: bool| {
+        let (mut chooser, mut memory) = (Chooser::default(), Memory::default());
+        let state = agent_at(40.0, 30.0, 1.6);
+        let cycle = |cycle: i64| {
+            let now = NOW + Duration::from_millis(200 * cycle);
+            let neighbour = |id, x| Neighbour {
+                id: AgentId(id),
+                state: agent_at(x, 0.0, 1.6),
+                at: now,
+                beacons: 10,
+                first_at: now - Duration::from_millis(901),
+            };
+            let told = standing(5, 55.0, 0.0, now - Duration::from_millis(300));
+            let said = (told.sensed_at, AgentId(2), alloc::vec![told]);
+            let heard = Notes {
+                neighbours: alloc::vec![neighbour(1, 0.0), neighbour(2, 15.0)],
+                said: Vec::from_iter(by_others.then_some(said)),
+            };
+            let sensed = [standing(70, 55.0, 0.0, now)];
+            let observer = Observer {
+                now,
+                ..observer(&state, &sensed)
+            };
+            let asked = match content {
+                // Stands for nobody.
+                Content::AllVisible => Asked::default(),
+                content => Asked::new([content], Vec::new()),
+            };
+            let parameters = Parameters::default();
+            let options = Some(options);
+            let chosen =
+                chooser.choose(&parameters, options, &observer, &asked, &mut memory, &heard);
+            !chosen.is_empty()
+        };
+        let told: Vec<bool> = (0..8).map(cycle).collect();
+        let first = told.iter().position(|told| *told);
+        assert!(
+            told[first.unwrap_or(0)..]
+                .iter()
+                .all(|t| *t == first.is_some())
+        );
+        first
+    };
+    let asked = [Content::Demanded, Content::Requested, Content::SilentOnly];
+    for content in asked.into_iter().chain([Content::AllVisible]) {
+        assert_eq!(tells(&errs, content, false), Some(6), "{content:?}");
+        assert_eq!(tells(&errs, content, true), Some(0), "{content:?}");
+        let mut wary = errs.clone();
+        wary.road.others_confirm = false;
+        assert_eq!(tells(&wary, content, false), Some(6), "{content:?}");
+        assert_eq!(tells(&wary, content, true), Some(6), "{content:?}");
+        let mut at_once = errs.clone();
+        at_once.road.confirm_s = 0.0;
+        for options in [
+            at_once,
+            DemandOptions {
+                ghosts_per_s: 0.0,
+                ..errs.clone()
+            },
+        ] {
+            assert_eq!(tells(&options, content, false), Some(0), "{content:?}");
+        }
+    }
+    let off_road = DemandOptions {
+        on_road: false,
+        ..errs
+    };
+    assert_eq!(tells(&off_road, Content::Demanded, false), Some(0));
 }

@@ -7,7 +7,7 @@
 use alloc::vec::Vec;
 
 use super::{
-    Chooser, Heard, Knowledge, Labelled, Observer, around, doubt_of, is_heard, judged_at,
+    Chooser, Heard, Knowledge, Labelled, Observer, around, doubt_of, is_among, is_heard, judged_at,
     neighbour, station,
 };
 use crate::demand::DemandOptions;
@@ -47,6 +47,8 @@ impl Chooser {
             .filter(|state| mute(state))
             .copied()
             .collect();
+        let silent = |state: &ObjectState| !is_heard(&neighbours, state.id);
+        let young = labelled.young(&self.young, silent);
         let mut chosen = Vec::new();
         if !considered.is_empty() {
             let around = around(options, &neighbours, &considered);
@@ -54,6 +56,10 @@ impl Chooser {
             // For how long nobody told of it, in multiples of what is usual.
             let overdue = |state: &ObjectState| {
                 let found = told.binary_search_by_key(&state.id, |t| t.id);
+                let confirmed = options.road.others_confirm && found.is_ok();
+                if !confirmed && is_among(&young, state.id) {
+                    return 0.0;
+                }
                 let since_s = found.map_or(parameters.soft_state_s, |at| {
                     observer.now.since(told[at].sensed_at).seconds()
                 });
@@ -127,11 +133,11 @@ impl Chooser {
 mod tests {
     use super::super::Neighbour;
     use super::*;
-    use crate::contributor::{Asked, Contributor};
+    use crate::contributor::{Asked, Contributor, Memory};
     use crate::demand::road::Road;
     use crate::grid::{Position, Velocity};
     use crate::ids::AgentId;
-    use crate::inclusion::Inclusion;
+
     use crate::messages::{AgentState, Confidence, Size};
     use crate::time::{Duration, Instant};
 
@@ -237,13 +243,13 @@ mod tests {
             sensed: &[seen(NOW)],
             map: None,
         };
-        let (parameters, none) = (Parameters::default(), Inclusion::default());
+        let (parameters, mut none) = (Parameters::default(), Memory::default());
         let chosen = Chooser::default().choose(
             &parameters,
             Some(options),
             &observer,
             &Asked::default(),
-            &none,
+            &mut none,
             &heard,
         );
         !chosen.is_empty()

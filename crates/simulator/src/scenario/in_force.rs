@@ -16,7 +16,7 @@ use crate::rivals::Rivals;
 use crate::stations::Station;
 
 /// Parameters that a run takes from elsewhere in its scenario, and where that is. They are no keys of a scenario.
-pub const TAKEN: [(&str, &str); 4] = [
+pub const TAKEN: [(&str, &str); 5] = [
     (
         "channel.capacity_bytes_per_s",
         "protocol.capacity_bytes_per_s",
@@ -27,6 +27,7 @@ pub const TAKEN: [(&str, &str); 4] = [
         "demand.velocity_error_m_per_s",
         "sensing.speed_error_m_per_s",
     ),
+    ("demand.ghosts_per_s", "sensing.ghosts_per_s"),
 ];
 
 parameters! {
@@ -110,6 +111,7 @@ impl Scenario {
             .position_error_m
             .hypot(sensing.position_deviation_m());
         settled.demand.velocity_error_m_per_s = sensing.velocity_deviation();
+        settled.demand.ghosts_per_s = sensing.ghosts_per_s;
         settled
     }
 

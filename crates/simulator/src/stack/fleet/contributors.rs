@@ -170,12 +170,12 @@ impl Contributors {
         };
         let chooser = &mut self.chooser;
         let sensed_at = Time::instant(world.sights.step);
-        let report = contributor.report(now, |asked, included| {
+        let report = contributor.report(now, |asked, memory| {
             if let Some(Misbehaviour::ClaimViews | Misbehaviour::Silent) = misbehaviour {
                 return Vec::new();
             }
             let (p, judgement) = (&profile.parameters, profile.judgement.as_ref());
-            let chosen = chooser.choose(p, judgement, &observer, asked, included, &ears);
+            let chosen = chooser.choose(p, judgement, &observer, asked, memory, &ears);
             let mut told: Vec<ObjectState> = chosen.into_iter().map(|k| sensed[k]).collect();
             if misbehaviour == Some(Misbehaviour::Ghosts) {
                 told.extend(ghosts(world, slot, sensed_at));
