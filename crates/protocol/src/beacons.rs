@@ -487,4 +487,14 @@ mod tests {
         assert!((0.7..0.8).contains(&triggered), "{triggered}");
         assert!(share(BeaconRule::Periodic) < 0.3);
     }
+
+    #[test]
+    fn when_the_last_beacon_was_sent_is_told() {
+        let mut timer = BeaconTimer::default();
+        assert_eq!(timer.last_at(), None);
+        for millis in [300, 700] {
+            timer.send(&at(0.0, 0.0, 0.0), Instant::from_millis(millis));
+            assert_eq!(timer.last_at(), Some(Instant::from_millis(millis)));
+        }
+    }
 }

@@ -759,4 +759,40 @@ mod tests {
         assert!(rule(None).yields(TILE, &high, &low));
         assert!(!rule(None).yields(TILE, &low, &high));
     }
+
+    #[test]
+    fn a_wary_host_stays_and_one_that_hands_over_remembers_where() {
+        let rule = rule(Some(Handover::USUAL));
+        let outcome = |x: f64, let_down: Option<i64>| {
+            let mut watch = Watch {
+                let_down: let_down.map(at),
+                ..Watch::default()
+            };
+            let host = standing(1, x, Some(TILE));
+            let election = rule.elect(at(10_000), &host, &mut watch, &heard(&[(2, 300.0)]));
+            (election.leaves, watch.handed_over)
+        };
+        let handed_over = (true, Some((TILE, at(10_000))));
+        assert_eq!(outcome(400.0, None), handed_over);
+        let wary_ms = (1e3 * Parameters::default().guard.wary_s) as i64;
+        assert_eq!(outcome(400.0, Some(10_000)), (false, None));
+        assert_eq!(outcome(400.0, Some(10_000 - wary_ms)), (false, None));
+        assert_eq!(outcome(400.0, Some(9_999 - wary_ms)), handed_over);
+        // Outside its tile it leaves, wary or not, and hands nothing over.
+        assert_eq!(outcome(510.0, None), (true, None));
+        assert_eq!(outcome(510.0, Some(10_000)), (true, None));
+    }
+
+    #[test]
+    fn hosts_give_way_beyond_100_m_to_who_is_50_m_nearer_and_in_the_tile() {
+        let gives_way = |x: f64, rival: f64| {
+            let place = |x: f64| Position::new(x, 250.0);
+            rule(Some(Handover::USUAL)).gives_way(TILE, place(x), place(rival))
+        };
+        assert!(!gives_way(350.0, 250.0), "100 m are not beyond");
+        assert!(gives_way(351.0, 250.0));
+        assert!(gives_way(400.0, 350.0) && !gives_way(400.0, 351.0));
+        assert!(gives_way(100.0, 150.0) && !gives_way(100.0, 149.0));
+        assert!(gives_way(600.0, 499.0) && !gives_way(600.0, 501.0));
+    }
 }

@@ -174,3 +174,27 @@ impl Profile {
         self.judgement.is_some()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn empty_reports_are_made_where_they_are_wanted_and_roads_are_not_known() {
+        let empty = |empty_reports: bool, on_road: bool| {
+            let parameters = Parameters {
+                empty_reports,
+                ..Parameters::default()
+            };
+            let options = DemandOptions {
+                on_road,
+                ..DemandOptions::default()
+            };
+            let profile = Profile::demand_with(parameters, options);
+            assert!(profile.keeps_sayings());
+            profile.parameters.empty_reports
+        };
+        assert!(empty(true, false));
+        assert!(!empty(true, true) && !empty(false, false) && !empty(false, true));
+    }
+}

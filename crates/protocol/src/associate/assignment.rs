@@ -210,3 +210,137 @@ impl Assignment {
         self.values[self.values.len() / 2]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Instant;
+    use proptest::prelude::*;
+
+    prop_compose! {
+        /// Something that may well be one of others, often just as likely as another.
+        fn seen()(
+            place in (0i8..16, 0i8..16),
+            motion in (-2i8..=2, -2i8..=2),
+            known in any::<bool>(),
+            length in 0u8..8,
+            millis in -10i64..20,
+        ) -> Seen {
+            let [x, y] = [motion.0, motion.1].map(f64::from);
+            let speed = libm::hypot(x, y);
+            Seen {
+                position: Position::new(0.5 * f64::from(place.0), 0.5 * f64::from(place.1)),
+                velocity: [x, y],
+                direction: (known && speed > 0.0).then(|| [x / speed, y / speed]),
+                length: f64::from(length),
+                at: Instant::from_millis(5_000 + 50 * millis),
+            }
+        }
+    }
+
+    /// The nearest pair of all that are left, again and again.
+    fn nearest(
+        tracks: &[Seen],
+        entries: &[Seen],
+        offset: [f64; 2],
+        spread: Spread,
+    ) -> Vec<Option<u32>> {
+        let mut found = alloc::vec![None; entries.len()];
+        loop {
+            let mut best: Option<(f64, usize, usize)> = None;
+            for (t, track) in tracks.iter().enumerate() {
+                for (e, entry) in entries.iter().enumerate() {
+                    let free = found[e].is_none() && !found.contains(&Some(t as u32));
+                    if let Some(cost) = track.distance(entry, offset, spread)
+                        && free
+                        && best.is_none_or(|held| (cost, t, e) < held)
+                    {
+                        best = Some((cost, t, e));
+                    }
+                }
+            }
+            match best {
+                Some((_, track, entry)) => found[entry] = Some(track as u32),
+                None => return found,
+            }
+        }
+    }
+
+    /// What [`Assignment::find`] finds: with the middle of the first offsets taken out where three or more tell it.
+    fn plain(tracks: &[Seen], entries: &[Seen], accuracy: Accuracy) -> Vec<Option<u32>> {
+        let [apart, aligned] = accuracy.variances();
+        let first = nearest(tracks, entries, [0.0; 2], accuracy.spread(apart));
+        let off = |(entry, track): (&Seen, &Option<u32>)| {
+            let (here, _) = tracks[(*track)? as usize].moved(entry.at);
+            Some([entry.position.x - here.x, entry.position.y - here.y])
+        };
+        let off: Vec<[f64; 2]> = entries.iter().zip(&first).filter_map(off).collect();
+        if accuracy.position_m == 0.0 || off.len() < 3 {
+            return first;
+        }
+        let middle = |axis: usize| {
+            let mut along: Vec<f64> = off.iter().map(|off| off[axis]).collect();
+            along.sort_by(f64::total_cmp);
+            along[along.len() / 2]
+        };
+        nearest(
+            tracks,
+            entries,
+            [middle(0), middle(1)],
+            accuracy.spread(aligned),
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn each_entry_is_the_nearest_of_those_that_are_left(
+            tracks in prop::collection::vec(seen(), 0..9),
+            entries in prop::collection::vec(seen(), 0..9),
+            position_m in prop_oneof![Just(0.0), Just(0.5), Just(2.0)],
+            sizes in any::<bool>(),
+        ) {
+            let accuracy = Accuracy { position_m, velocity_m_per_s: 0.5, sizes };
+            let all: Vec<u32> = (0..tracks.len() as u32).collect();
+            let mut found = Assignment::default();
+            for entries in [&entries[..entries.len() / 2], &entries[..]] {
+                found.find(&tracks, entries, accuracy, |_| &all[..]);
+                prop_assert_eq!(&found.track_of, &plain(&tracks, entries, accuracy));
+            }
+        }
+
+        #[test]
+        fn pairs_are_as_far_apart_as_what_they_are_of(
+            track in seen(),
+            entry in seen(),
+            offset in prop::array::uniform2(-1.0..1.0),
+            position_m in 0.0..4.0,
+            sizes in any::<bool>(),
+        ) {
+            let accuracy = Accuracy { position_m, velocity_m_per_s: 0.5, sizes };
+            let mut pair = Pair::new(0, 0, &track, &entry);
+            for variance in accuracy.variances() {
+                let spread = accuracy.spread(variance);
+                let expected = track.distance(&entry, offset, spread);
+                prop_assert_eq!(pair.distance(&track, &entry, offset, spread), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn how_far_off_an_entry_is_is_told_in_metres() {
+        let there = |x: f64| Seen {
+            position: Position::new(x, 0.0),
+            velocity: [0.0; 2],
+            direction: None,
+            length: 4.0,
+            at: Instant::ZERO,
+        };
+        let mut found = Assignment::default();
+        let tracks = Vec::from([there(0.0), there(10.0)]);
+        let entries = [there(9.0), there(0.5), there(30.0)];
+        found.find(&tracks, &entries, Accuracy::default(), |_| &[0, 1]);
+        assert_eq!(found.track_of, [Some(1), Some(0), None]);
+        let off: Vec<f64> = found.off_m().map(|m| libm::round(m * 1e9) / 1e9).collect();
+        assert_eq!(off, [1.0, 0.5, 0.0]);
+    }
+}

@@ -457,3 +457,48 @@ fn no_more_tracks_are_kept_than_there_is_room_for() {
     tracks.announce(ObjectId(5), &state, Instant::ZERO);
     assert_eq!(tracks.len(), MOST_TRACKS);
 }
+
+#[test]
+fn how_far_off_is_told_along_and_across_the_way_whichever_way_it_goes() {
+    let seen = |direction: Option<[f64; 2]>| Seen {
+        position: Position::default(),
+        velocity: [0.0; 2],
+        direction,
+        length: 0.0,
+        at: Instant::ZERO,
+    };
+    let none = seen(None);
+    let off = [2.0, 1.0];
+    let of = |a: &Seen, b: &Seen| a.squared_deviations(b, off, [4.0, 0.5]);
+    // Towards (0.6, 0.8): 2 along and -1 across. Towards (0.8, -0.6): 1 along and 2 across.
+    for (direction, expected) in [([0.6, 0.8], 1.0 + 2.0), ([0.8, -0.6], 0.25 + 8.0)] {
+        let one = seen(Some(direction));
+        assert!((of(&one, &none) - expected).abs() < 1e-12);
+        assert!((of(&none, &one) - expected).abs() < 1e-12);
+    }
+    assert_eq!(of(&none, &none), 1.25);
+}
+
+#[test]
+fn of_two_as_near_the_one_with_the_lower_label_is_taken() {
+    let at = |x: f64| something(x, 0.0, 0.0, 0.0, 0);
+    for places in [[-0.5, 0.5], [0.5, -0.5]] {
+        let mut tracks = Association::new(AgentId(7), EXACT);
+        let labels = tracks.label(None, &places.map(at), true);
+        let lower = labels.iter().copied().min().unwrap();
+        assert_eq!(tracks.label(None, &[at(0.0)], false), [lower]);
+        let state = AgentState::default();
+        assert_eq!(tracks.announce(ObjectId(5), &state, Instant::ZERO), lower);
+    }
+    // The last comes first once the first is gone.
+    let mut tracks = Association::new(AgentId(7), EXACT);
+    let labels = tracks.label(None, &[at(40.0), at(0.5), at(-0.5)], true);
+    tracks.drop(labels[0].unwrap());
+    assert!(labels[2] < labels[1]);
+    assert_eq!(tracks.label(None, &[at(0.0)], false), [labels[2]]);
+    let state = AgentState::default();
+    assert_eq!(
+        tracks.announce(ObjectId(5), &state, Instant::ZERO),
+        labels[2]
+    );
+}

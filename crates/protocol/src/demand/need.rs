@@ -680,6 +680,8 @@ mod tests {
         ) {
             let (mut at, mut heading, mut left) = (position, heading, length);
             way.push(at);
+            // Some points come twice.
+            way.extend((self.0 > 0.0).then_some(at));
             while left > 0.0 {
                 let step = left.min(15.0);
                 at.x += step * libm::cos(heading);
@@ -722,7 +724,14 @@ mod tests {
             needs.find(&scene, &course, &parameters, &listeners, |_| true, |_, _| 0.0);
             let found: Vec<(u32, u32)> =
                 needs.pairs().iter().map(|pair| (pair.listener, pair.object)).collect();
-            proptest::prop_assert_eq!(found, plain_pairs(&scene, &course));
+            let plain = plain_pairs(&scene, &course);
+            proptest::prop_assert_eq!(&found, &plain);
+            for object in 0..bodies.len() as u32 {
+                needs.find(&scene, &course, &parameters, &listeners, |o| o == object, |_, _| 0.0);
+                let found = needs.pairs().iter().map(|pair| (pair.listener, pair.object));
+                let of_it = plain.iter().copied().filter(|&(_, o)| o == object);
+                proptest::prop_assert!(found.eq(of_it), "{} alone", object);
+            }
         }
     }
 

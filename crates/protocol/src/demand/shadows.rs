@@ -184,6 +184,60 @@ mod tests {
         }
     }
 
+    proptest::proptest! {
+        #[test]
+        fn what_is_near_is_found_by_its_bearing_without_a_walk(
+            off in 3.0..45.0,
+            bearing in -3.2..3.2,
+            aside in -3.0..3.0_f64,
+            size in (1.0..12.0, 1.0..3.0),
+            heading in -4.0..4.0,
+        ) {
+            let place = |off: f64, bearing: f64| {
+                let (y, x) = libm::sincos(bearing);
+                Position::new(7.0 + off * x, off * y - 9.0)
+            };
+            let body = |id: u64, position: Position, length: f64, width: f64| Body {
+                id: ObjectId(id),
+                position,
+                heading: Some(heading),
+                speed: 0.0,
+                size: Size { length, width, height: 1.5 },
+                silent: false,
+                spoken: None,
+            };
+            let bodies = [
+                body(1, place(0.0, 0.0), 4.0, 2.0),
+                body(2, place(off, bearing), size.0, size.1),
+                body(3, place(100.0, bearing + aside), 4.0, 2.0),
+            ];
+            let mut scene = Scene::default();
+            let all = bodies.iter().map(|&body| (body, 0.0));
+            scene.rebuild(Position::default(), 500.0, all, None, |_| 10.0);
+            let walked = scene.clone();
+            walked.allow(10_000);
+            let line = walked.line(0, 2);
+            let hidden = walked.blocked(&line, 0, 2);
+            let mut shadows = Shadows::default();
+            shadows.cast(&scene, 0);
+            scene.allow(10_000);
+            proptest::prop_assert_eq!(shadows.hide(&scene, 2), hidden);
+            let [walk, steps] = [&walked, &scene].map(|scene| 10_000 - scene.left().unwrap());
+            let reach = 0.5 * libm::hypot(size.0, size.1);
+            let half = libm::asin((reach / off).min(1.0));
+            if off > 30.0 {
+                proptest::prop_assert_eq!(steps, 2 + walk, "nothing is near");
+            } else if hidden {
+                proptest::prop_assert_eq!(steps, 3, "found at once");
+            } else if off < 1.1 * reach || aside.abs() < half {
+                proptest::prop_assert_eq!(steps, 3 + walk, "tried");
+            } else if off > 1.101 * reach && aside.abs() > half + 0.26 {
+                // More than two sectors off.
+                proptest::prop_assert_eq!(steps, 2 + walk, "not tried");
+            }
+        }
+    }
+
     #[test]
     fn sectors_go_round_once() {
         let around = (0..3_600).map(|k| {

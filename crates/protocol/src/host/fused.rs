@@ -718,4 +718,52 @@ mod tests {
         assert_eq!(fused.share(AgentId(2)), 0.0);
         assert_eq!((fused.backed(AgentId(2)), fused.lonely().count()), (0.0, 0));
     }
+
+    #[test]
+    fn reports_of_stations_add_nothing_where_only_silent_objects_are_listed() {
+        let share = |content| {
+            let p = Parameters {
+                broadcast_content: content,
+                ..Parameters::default()
+            };
+            let mut fused = FusedState::default();
+            // A cycle ago.
+            fused.announced(&beacon(10, 0.0));
+            for id in [5, 70] {
+                let state = ObjectState {
+                    id: ObjectId(id),
+                    ..seen(120, 0.0, 0.0)
+                };
+                fused.reported(AgentId(2), &state, state.id, true);
+            }
+            let (start, now) = (Instant::from_millis(100), Instant::from_millis(150));
+            fused.gather(&p, AgentId(1), Position::default(), start, now);
+            fused.share(AgentId(2)) / p.object_bytes
+        };
+        assert_eq!(share(BroadcastContent::All), 2.0);
+        assert_eq!(share(BroadcastContent::SilentOnly), 1.0);
+    }
+
+    #[test]
+    fn what_is_left_out_is_not_known_and_all_else_is() {
+        let mut p = Parameters::default();
+        p.guard.unconfirmed = 2;
+        let mut fused = FusedState::default();
+        for id in [70, 71, 72, 73] {
+            let state = ObjectState {
+                id: ObjectId(id),
+                position: Position::new(100.0 - id as f64, 0.0),
+                ..seen(10, 0.0, 0.0)
+            };
+            // Nobody was asked for them.
+            fused.reported(AgentId(2), &state, state.id, false);
+        }
+        let (start, now) = (Instant::ZERO, Instant::from_millis(150));
+        fused.gather(&p, AgentId(1), Position::default(), start, now);
+        let known = fused.known(&p, AgentId(1), start, now);
+        let known: Vec<u64> = known.iter().map(|k| k.state.id.0).collect();
+        assert_eq!(known, [72, 73], "the nearest two");
+        let own = fused.known(&p, AgentId(72), start, now);
+        assert_eq!(own.len(), 1, "nobody is an object to itself");
+    }
 }
