@@ -312,7 +312,6 @@ impl Association {
         if !state.is_finite() {
             return None;
         }
-        let seen = Seen::of_agent(state, at);
         let known = self.numbers.get(station).copied();
         if let Some(number) = known
             && let Some(announced_at) = self.tracks[number as usize].announced_at
@@ -320,11 +319,12 @@ impl Association {
             if announced_at < at {
                 self.present.forget();
                 self.tracks[number as usize].announced_at = Some(at);
-                self.put(number, seen);
+                self.put(number, Seen::of_agent(state, at));
             }
             return None;
         }
         self.present.forget();
+        let seen = Seen::of_agent(state, at);
         let mut retired = None;
         // The first word of a station: it may have been seen before.
         let [apart, _] = self.accuracy.variances();

@@ -115,6 +115,8 @@ struct Picture {
     fused: FusedState,
     /// Tells perceived objects apart where the policy asks for it.
     tracks: Option<Association>,
+    /// Room for what is told apart.
+    past: Vec<ObjectState>,
     /// Cells in which neighbouring hosts placed an object since the last decision.
     overheard: Vec<u32>,
     last_broadcast: LastBroadcast,
@@ -401,9 +403,11 @@ impl Host {
                 match &mut self.picture.tracks {
                     None => past.for_each(|state| self.picture.fused.sensed(state, state.id)),
                     Some(tracks) => {
-                        let past: Vec<ObjectState> = past.copied().collect();
-                        let labels = tracks.label(Some(self.id.into()), &past, true);
-                        for (state, label) in labelled(&past, &labels) {
+                        let room = &mut self.picture.past;
+                        room.clear();
+                        room.extend(past.copied());
+                        let labels = tracks.label(Some(self.id.into()), room, true);
+                        for (state, label) in labelled(room, &labels) {
                             self.picture.fused.sensed(&label, state.id);
                         }
                     }

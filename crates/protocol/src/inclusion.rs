@@ -4,12 +4,11 @@
 //! changed its speed by more than 0.5 m/s or its direction by more than 4 degrees. The direction of what hardly moves is
 //! nothing to go by, and whoever drives off changes its speed.
 
-use alloc::vec::Vec;
-
 use crate::grid::{Position, Velocity};
 use crate::ids::ObjectId;
 use crate::messages::{AgentState, ObjectState};
 use crate::parameters::{Parameters, ReportContent};
+use crate::sorted::SortedMap;
 use crate::time::{Duration, Instant};
 
 /// Displacement since the last inclusion above which an object is due, in metres: minPositionChangeThreshold.
@@ -90,8 +89,8 @@ pub fn turn(a: f64, b: f64) -> f64 {
 /// What a sender included in its reports of the last second.
 #[derive(Debug, Clone, Default)]
 pub struct Inclusion {
-    /// By ascending id: when it was included last, and how it moved then.
-    included: Vec<(ObjectId, Instant, Then)>,
+    /// When each was included last, and how it moved then.
+    included: SortedMap<ObjectId, (Instant, Then)>,
 }
 
 /// How an object moved when it was included. Its direction is worked out where that matters.
@@ -149,13 +148,9 @@ impl Inclusion {
     /// The rules want the object in a report at `now`.
     #[must_use]
     pub fn is_due(&self, now: Instant, state: &ObjectState) -> bool {
-        let Ok(at) = self
-            .included
-            .binary_search_by_key(&state.id, |&(id, ..)| id)
-        else {
+        let Some((at, then)) = self.included.get(state.id) else {
             return true;
         };
-        let (_, at, then) = &self.included[at];
         if !is_recent(now, *at) {
             return true;
         }
@@ -165,16 +160,9 @@ impl Inclusion {
     /// A report at `now` includes `objects`.
     pub fn note(&mut self, now: Instant, objects: &[ObjectState]) {
         // What lies longer back is due whatever it does, as if it had never been included.
-        self.included.retain(|&(_, at, _)| is_recent(now, at));
+        self.included.retain(|_, &mut (at, _)| is_recent(now, at));
         for state in objects {
-            let entry = (state.id, now, Then::from(state));
-            match self
-                .included
-                .binary_search_by_key(&state.id, |&(id, ..)| id)
-            {
-                Ok(at) => self.included[at] = entry,
-                Err(at) => self.included.insert(at, entry),
-            }
+            self.included.insert(state.id, (now, Then::from(state)));
         }
     }
 }
@@ -341,7 +329,7 @@ mod tests {
         history.note(at(5_000), &[object(1, 0.0, (0.0, 0.0))]);
         assert!(history.is_due(at(0), &object(1, 0.0, (0.0, 0.0))));
         history.note(at(0), &[]);
-        assert!(history.included.is_empty());
+        assert!(history.included.iter().next().is_none());
     }
 
     #[test]
@@ -351,7 +339,7 @@ mod tests {
             let objects = vec![object(k, 0.0, (0.0, 0.0)), object(k + 1, 0.0, (0.0, 0.0))];
             history.note(at(200 * k as i64), &objects);
             assert!(history.included.len() <= 6, "{}", history.included.len());
-            assert!(history.included.is_sorted_by_key(|&(id, ..)| id));
+            assert!(history.included.iter().is_sorted_by_key(|(id, _)| id));
         }
     }
 

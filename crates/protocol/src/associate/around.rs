@@ -269,11 +269,15 @@ impl Around {
         let corner = |[x, y]: [f64; 2]| cell(crate::grid::Position::new(x, y));
         let low = corner(bounds.low).map(|at| at.saturating_sub(1));
         let high = corner(bounds.high).map(|at| at.saturating_add(1));
+        // There may be no entries.
+        if low[0] > high[0] || low[1] > high[1] {
+            return;
+        }
+        let wide = [0, 1].map(|axis| high[axis].abs_diff(low[axis]));
         for (number, &cell) in (0u32..).zip(&tracks.cells) {
-            let inside = (cell[0] >= low[0])
-                & (cell[0] <= high[0])
-                & (cell[1] >= low[1])
-                & (cell[1] <= high[1]);
+            // What is below is far above as a number without a sign.
+            let past = |axis: usize| cell[axis].wrapping_sub(low[axis]) as u32;
+            let inside = (past(0) <= wide[0]) & (past(1) <= wide[1]);
             if inside && Some(number) != not {
                 let (place, gate) = match present {
                     Some(present) => present.places[number as usize],

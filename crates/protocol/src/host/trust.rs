@@ -40,14 +40,12 @@ impl Host {
         let objects = objects.filter(credible);
         let asked = self.contributors.binary_search(&report.sender).is_ok()
             && member.is_some_and(|member| member.reports.is_trusted(limits.contradicted));
-        let labelled: Option<Vec<(ObjectState, ObjectId)>> =
-            self.picture.tracks.as_mut().map(|tracks| {
-                let past: Vec<ObjectState> = objects.clone().copied().collect();
-                let labels = tracks.label(Some(report.sender.into()), &past, true);
-                labelled(&past, &labels)
-                    .map(|(state, label)| (label, state.id))
-                    .collect()
-            });
+        let past = &mut self.picture.past;
+        let labels = self.picture.tracks.as_mut().map(|tracks| {
+            past.clear();
+            past.extend(objects.clone().copied());
+            tracks.label(Some(report.sender.into()), past, true)
+        });
         if let Some(member) = self.members.get_mut(report.sender)
             && member.reports.at.is_none_or(|at| report.at > at)
         {
@@ -55,9 +53,9 @@ impl Host {
             member.reports.objects.push(report.objects.len() as f64);
             let ids = &mut member.reports.ids;
             ids.clear();
-            match &labelled {
+            match &labels {
                 None => ids.extend(report.objects.iter().map(|object| object.id)),
-                Some(labelled) => ids.extend(labelled.iter().map(|(object, _)| object.id)),
+                Some(labels) => ids.extend(labels.iter().flatten()),
             }
             ids.sort_unstable();
             ids.dedup();
@@ -71,9 +69,11 @@ impl Host {
                 fused.reported(report.sender, state, source, asked);
             }
         };
-        match &labelled {
+        match &labels {
             None => objects.for_each(|state| fuse(state, state.id)),
-            Some(labelled) => labelled.iter().for_each(|(state, id)| fuse(state, *id)),
+            Some(labels) => {
+                labelled(past, labels).for_each(|(state, label)| fuse(&label, state.id));
+            }
         }
     }
 

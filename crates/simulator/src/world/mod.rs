@@ -358,21 +358,19 @@ impl<'p> World<'p> {
 
     /// All that there is of what somebody sensed at the newest sensing, as it sensed it.
     fn newest_of(&self, observer: Slot) -> &Seen {
-        self.perceived.newest_of(observer, || {
-            let objects = self.sights.seen.of(observer).to_vec();
+        self.perceived.newest_of(observer, |seen| {
+            let objects = self.sights.seen.of(observer);
+            seen.objects.clear();
+            seen.objects.extend_from_slice(objects);
             let step = self.sights.step;
             let placed = objects.iter();
             let placed = placed.map(|&object| self.displaced(observer, object, step));
-            let mut states: Vec<_> = placed.collect();
+            seen.states.clear();
+            seen.states.extend(placed);
             let own = self.road.moment(observer, step);
             let noise = self.prepared.scenario.sensing.noise(self.seed, step);
-            let observer = self.road.id(observer);
-            noise.distort_all(observer, own.state.heading, &mut states);
-            Seen {
-                observer,
-                objects,
-                states,
-            }
+            seen.observer = self.road.id(observer);
+            noise.distort_all(seen.observer, own.state.heading, &mut seen.states);
         })
     }
 

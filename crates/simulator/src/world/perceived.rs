@@ -1,7 +1,7 @@
 //! What everybody made of what it saw, drawn once for all arms.
 
 use std::collections::VecDeque;
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use covey_protocol::messages::ObjectState;
 
@@ -17,6 +17,8 @@ const LOOKS: usize = 12;
 pub(super) struct Perceived {
     /// The newest first.
     looks: VecDeque<Look>,
+    /// Room to use again.
+    spare: Mutex<Vec<Seen>>,
 }
 
 #[derive(Debug, Default)]
@@ -62,16 +64,29 @@ impl Perceived {
         }
         .unwrap_or_default();
         look.step = step;
-        look.by.iter_mut().for_each(|seen| drop(seen.take()));
+        let spare = self.spare.get_mut();
+        let spare = spare.unwrap_or_else(PoisonError::into_inner);
+        spare.extend(look.by.iter_mut().filter_map(OnceLock::take));
         look.by.resize_with(size, OnceLock::new);
         self.looks.push_front(look);
     }
 
-    /// What `observer` saw at the newest look, found by `see` unless it is known; nothing of a place that is not there.
-    pub(super) fn newest_of(&self, observer: Slot, see: impl FnOnce() -> Seen) -> &Seen {
+    /// What `observer` saw at the newest look, put in place of what else is there by `see` unless it is known; nothing of a place that
+    /// is not there.
+    pub(super) fn newest_of(&self, observer: Slot, see: impl FnOnce(&mut Seen)) -> &Seen {
         let look = self.looks.front();
         let seen = look.and_then(|look| look.by.get(observer.index()));
-        seen.map_or(Seen::NONE, |seen| seen.get_or_init(see))
+        seen.map_or(Seen::NONE, |seen| {
+            seen.get_or_init(|| {
+                let mut room = self.spare().pop().unwrap_or_default();
+                see(&mut room);
+                room
+            })
+        })
+    }
+
+    fn spare(&self) -> MutexGuard<'_, Vec<Seen>> {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What the observer with this place and number saw at the look of a step, as far as that is known.
@@ -100,10 +115,12 @@ mod tests {
             confidence: Confidence::FULL,
         };
         let see = |x: f64| {
-            move || Seen {
-                observer: 5,
-                objects: vec![Slot(3)],
-                states: vec![state(x)],
+            move |seen: &mut Seen| {
+                *seen = Seen {
+                    observer: 5,
+                    objects: vec![Slot(3)],
+                    states: vec![state(x)],
+                };
             }
         };
         let mut perceived = Perceived::default();
