@@ -24,7 +24,7 @@ pub const NOMINAL: Size = Size {
 const LARGEST_M: f64 = 30.0;
 /// A line that passes a body by at least so much more than the body reaches is not held against its box, in metres: much more
 /// than rounding leaves open.
-const SLACK_M: f64 = 1e-6;
+pub(super) const SLACK_M: f64 = 1e-6;
 /// No body is faster than this, in m/s, whatever a message says.
 const FASTEST: f64 = 80.0;
 
@@ -179,12 +179,12 @@ pub struct Scene {
     rows: usize,
     offsets: Vec<u32>,
     members: Vec<u32>,
-    /// Where each body is, and a little more than it reaches from there at most, in metres.
-    discs: Vec<[f64; 3]>,
+    /// Where each body is, a little more than it reaches from there at most, and its height, in metres.
+    discs: Vec<[f64; 4]>,
     /// The box of each body.
     boxes: Vec<Upright>,
     /// The discs of `members`.
-    spots: Vec<[f64; 3]>,
+    spots: Vec<[f64; 4]>,
     /// Room to find bodies in a box: a bit each.
     marks: RefCell<Vec<u64>>,
     /// How far bodies were moved onto their lanes; kept for the next scene where one follows the other.
@@ -396,7 +396,9 @@ impl Scene {
             });
             let [along, across] = half;
             let reach = libm::sqrt(along * along + across * across) + SLACK_M;
-            self.discs.push([body.position.x, body.position.y, reach]);
+            let height = body.size.height;
+            self.discs
+                .push([body.position.x, body.position.y, reach, height]);
             let r = 0.5 * libm::hypot(body.size.length, body.size.width);
             let (x0, y0) = self.cell(body.position.x - r, body.position.y - r);
             let (x1, y1) = self.cell(body.position.x + r, body.position.y + r);
@@ -414,7 +416,7 @@ impl Scene {
         self.members.clear();
         self.members.resize(total, 0);
         self.spots.clear();
-        self.spots.resize(total, [0.0; 3]);
+        self.spots.resize(total, [0.0; 4]);
         let mut next = self.offsets.clone();
         for (number, &(x0, x1, y0, y1)) in (0u32..).zip(&spans) {
             let spot = self.discs[number as usize];
@@ -526,24 +528,38 @@ impl Scene {
     /// The line from just above the roof of one body to the middle of another.
     pub(crate) fn line(&self, from: u32, to: u32) -> Line {
         let (a, b) = (&self.bodies[from as usize], &self.bodies[to as usize]);
+        let span = [b.position.x - a.position.x, b.position.y - a.position.y];
         Line {
             from: a.position,
             to: b.position,
+            span,
+            length: libm::sqrt(span[0] * span[0] + span[1] * span[1]),
             height: a.size.height + 0.1,
             fall: a.size.height + 0.1 - 0.5 * b.size.height,
         }
     }
 
-    /// Where a body is, and a little more than it reaches from there at most, in metres.
-    pub(crate) fn disc(&self, body: u32) -> [f64; 3] {
+    /// Where a body is, a little more than it reaches from there at most, and its height, in metres.
+    pub(crate) fn disc(&self, body: u32) -> [f64; 4] {
         self.discs[body as usize]
+    }
+
+    /// Half the length of a body, as it lies, and half its width, as it stands in the way of sight.
+    pub(crate) fn half_axes(&self, body: u32) -> [[f64; 2]; 2] {
+        let Upright { along, half, .. } = self.boxes[body as usize];
+        let [c, s] = along;
+        [[half[0] * c, half[0] * s], [-half[1] * s, half[1] * c]]
     }
 
     /// A box stands in the way: mostly one that stood in the way of the last line from there, or to there.
     pub(crate) fn blocked(&self, line: &Line, from: u32, to: u32) -> bool {
         let mut hints = self.hints.borrow_mut();
         let stands = |&body: &u32| {
-            body != NOBODY && body != from && body != to && self.in_the_way(line, body)
+            body != NOBODY
+                && body != from
+                && body != to
+                && !line.clears_disc(&self.discs[body as usize])
+                && self.in_the_way(line, body)
         };
         let before = [hints[from as usize][0], hints[to as usize][1]];
         if before.iter().any(stands) {
@@ -561,8 +577,8 @@ impl Scene {
     /// Walks the cells under the line and tries the boxes in them.
     fn first_in_the_way(&self, line: &Line, from: u32, to: u32) -> Option<u32> {
         let (mut x, mut y) = self.cell(line.from.x, line.from.y);
+        let [dx, dy] = line.span;
         let last = self.cell(line.to.x, line.to.y);
-        let (dx, dy) = (line.to.x - line.from.x, line.to.y - line.from.y);
         // The share of the line at which the next column or row begins.
         let next = |at: usize, d: f64, from: f64, corner: f64| {
             let edge = corner + (at as f64 + if d > 0.0 { 1.0 } else { 0.0 }) * CELL_M;
@@ -572,7 +588,6 @@ impl Scene {
                 (edge - from) / d
             }
         };
-        let length = libm::sqrt(dx * dx + dy * dy);
         let mut at_x = next(x, dx, line.from.x, self.corner.x);
         let mut at_y = next(y, dy, line.from.y, self.corner.y);
         for _ in 0..self.columns + self.rows + 2 {
@@ -580,10 +595,8 @@ impl Scene {
             let range = self.offsets[at] as usize..self.offsets[at + 1] as usize;
             self.spend(1 + range.len());
             let bodies = self.members[range.clone()].iter().zip(&self.spots[range]);
-            for (&body, &[px, py, reach]) in bodies {
-                // Most lines pass well beside a body: its distance from the line, times the length.
-                let off = dx * (py - line.from.y) - dy * (px - line.from.x);
-                if off.abs() <= reach * length
+            for (&body, spot) in bodies {
+                if !line.clears_disc(spot)
                     && body != from
                     && body != to
                     && self.in_the_way(line, body)
@@ -614,7 +627,7 @@ impl Scene {
         let [c, s] = b.along;
         // In the body's own frame the box is upright: clip the line against it.
         let (px, py) = (line.from.x - b.middle.x, line.from.y - b.middle.y);
-        let (qx, qy) = (line.to.x - line.from.x, line.to.y - line.from.y);
+        let [qx, qy] = line.span;
         let p = [px * c + py * s, py * c - px * s];
         let d = [qx * c + qy * s, qy * c - qx * s];
         let (mut enter, mut leave) = (0.0_f64, 1.0_f64);
@@ -646,10 +659,13 @@ fn direction(heading: f64) -> [f64; 2] {
     [cosine, sine]
 }
 
-/// A sight line: where it begins, where it ends, at which height it begins and by how much it falls.
+/// A sight line: where it begins, how far it goes, at which height it begins and by how much it falls.
 pub(crate) struct Line {
     from: Position,
     to: Position,
+    /// From one end to the other.
+    span: [f64; 2],
+    length: f64,
     height: f64,
     fall: f64,
 }
@@ -657,7 +673,34 @@ pub(crate) struct Line {
 impl Line {
     /// From one end to the other.
     pub(crate) fn span(&self) -> [f64; 2] {
-        [self.to.x - self.from.x, self.to.y - self.from.y]
+        self.span
+    }
+
+    /// From one end to the other, in metres.
+    pub(crate) fn length(&self) -> f64 {
+        self.length
+    }
+
+    /// A body does not stand in its way, as can be told from what the body is within: [`Scene::disc`].
+    fn clears_disc(&self, &[x, y, reach, height]: &[f64; 4]) -> bool {
+        self.clears(x - self.from.x, y - self.from.y, reach, height)
+    }
+
+    /// The same by how far it is from where the line begins. Most lines pass well beside a body, end before it or are still
+    /// above it when they are past it.
+    pub(crate) fn clears(&self, dx: f64, dy: f64, reach: f64, height: f64) -> bool {
+        let [x, y] = self.span;
+        // Distances across and along, times the length.
+        let (off, along) = (x * dy - y * dx, x * dx + y * dy);
+        let reach = reach * self.length;
+        if off.abs() > reach {
+            return true;
+        }
+        let square = self.length * self.length;
+        along > square + reach
+            || along < -reach
+            || (self.fall > 0.0
+                && (self.height - height - SLACK_M) * square > self.fall * (along + reach))
     }
 }
 

@@ -4,7 +4,7 @@
 //! next to it: they are sorted by the bearings that they take up, once, and a line is first held against those of its bearing. Only
 //! lines that get past them are walked along. The answers are those of the walk.
 
-use super::scene::Scene;
+use super::scene::{Line, SLACK_M, Scene};
 use crate::grid::Position;
 
 /// Bearings are told apart in so many sectors, a fourth of them for each quarter.
@@ -16,12 +16,38 @@ const MOST: usize = 64;
 /// From so many times its reach on a body takes up less than half of all bearings; nearer ones may be anywhere.
 const CLOSE: f64 = 1.1;
 
+/// A body close to one that looks.
+#[derive(Debug, Clone, Copy, Default)]
+struct Near {
+    /// From the eye.
+    offset: [f64; 2],
+    reach: f64,
+    height: f64,
+    /// Half its length, as it lies, and half its width, as the way of sight has them.
+    half: [[f64; 2]; 2],
+    body: u32,
+}
+
+impl Near {
+    /// It does not stand in the way of a line from the eye, as can be told without holding its box against it.
+    fn is_passed(&self, line: &Line) -> bool {
+        let [dx, dy] = self.offset;
+        if line.clears(dx, dy, self.reach, self.height) {
+            return true;
+        }
+        let [x, y] = line.span();
+        // How far its box extends across the line, times the length.
+        let [a, b] = self.half.map(|half| (x * half[1] - y * half[0]).abs());
+        (x * dy - y * dx).abs() > a + b + SLACK_M * line.length()
+    }
+}
+
 /// Bodies close to one that looks, by bearing.
 #[derive(Debug, Clone)]
 pub(super) struct Shadows {
     from: u32,
-    /// Bodies around: offsets from the eye, reach, and number.
-    around: [([f64; 3], u32); MOST],
+    /// Bodies around.
+    around: [Near; MOST],
     count: usize,
     /// By sector: a bit for each that takes it up.
     sectors: [u64; SECTORS],
@@ -34,7 +60,7 @@ impl Default for Shadows {
     fn default() -> Self {
         Self {
             from: 0,
-            around: [([0.0; 3], 0); MOST],
+            around: [Near::default(); MOST],
             count: 0,
             sectors: [0; SECTORS],
             hints: [0; SECTORS],
@@ -67,14 +93,20 @@ impl Shadows {
     }
 
     fn add(&mut self, scene: &Scene, eye: Position, body: u32) {
-        let [x, y, reach] = scene.disc(body);
+        let [x, y, reach, height] = scene.disc(body);
         let (dx, dy) = (x - eye.x, y - eye.y);
         let squared = dx * dx + dy * dy;
         if squared > NEAR_M * NEAR_M {
             return;
         }
         let bit = 1 << self.count;
-        self.around[self.count] = ([dx, dy, reach], body);
+        self.around[self.count] = Near {
+            offset: [dx, dy],
+            reach,
+            height,
+            half: scene.half_axes(body),
+            body,
+        };
         self.count += 1;
         let clear = CLOSE * reach;
         if squared <= clear * clear {
@@ -98,7 +130,6 @@ impl Shadows {
     pub(super) fn hide(&mut self, scene: &Scene, to: u32) -> bool {
         let line = scene.line(self.from, to);
         let [x, y] = line.span();
-        let length = libm::sqrt(x * x + y * y);
         let at = sector(x, y);
         let hint = self.hints[at];
         let mut steps = 2;
@@ -109,14 +140,8 @@ impl Shadows {
                 let place = left.trailing_zeros();
                 *left &= *left - 1;
                 steps += 1;
-                let ([dx, dy, reach], body) = self.around[place as usize % MOST];
-                // Most pass well beside a body or end before it: its distances across and along, times the length.
-                let (off, along) = (x * dy - y * dx, x * dx + y * dy);
-                if off.abs() <= reach * length
-                    && along <= (length + reach) * length
-                    && body != to
-                    && scene.in_the_way(&line, body)
-                {
+                let near = &self.around[place as usize % MOST];
+                if !near.is_passed(&line) && near.body != to && scene.in_the_way(&line, near.body) {
                     scene.spend(steps);
                     self.hints[at] = 1 << place;
                     return true;

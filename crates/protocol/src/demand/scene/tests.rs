@@ -61,13 +61,7 @@ fn walking_the_index_finds_the_same_blockers_as_trying_all() {
             if a == b {
                 continue;
             }
-            let (from, to) = (&scene.bodies[a as usize], &scene.bodies[b as usize]);
-            let line = Line {
-                from: from.position,
-                to: to.position,
-                height: from.size.height + 0.1,
-                fall: from.size.height + 0.1 - 0.5 * to.size.height,
-            };
+            let line = scene.line(a, b);
             let plain = (0..120).any(|c| c != a && c != b && scene.in_the_way(&line, c));
             assert_eq!(scene.sees(a, b, None), !plain, "{a} {b}");
             hidden += usize::from(plain);
