@@ -2,7 +2,7 @@
 
 mod air;
 
-use air::{Air, SECOND};
+use air::{Air, SECOND, plain, security};
 use covey_node::secure::certificate::Known;
 use covey_node::secure::envelope;
 use covey_node::vehicle::lines::Line;
@@ -69,4 +69,37 @@ fn a_station_takes_whatever_is_on_the_air() {
         "{:?}",
         air.stations[0].tally()
     );
+}
+
+#[test]
+fn a_flood_of_signed_cams_under_many_addresses_is_one_flood() {
+    let mut air = Air::new(3, true);
+    air.run(3 * SECOND);
+    let mut stranger = security(7);
+    let before = air.stations[0].tally().to_owned();
+    let mut number = 0_u32;
+    // A fifth of a second of 10,000 a second, each as true as any: one ticket, addresses at will.
+    for _ in 0..4 {
+        for part in 0..500 {
+            number += 1;
+            let at = air.now + Duration::from_micros(part * 100);
+            let cam = plain(stranger.ticket().station_id());
+            let mut frame = stranger.seal(at.micros(), 36, &cam).unwrap();
+            frame[8..12].copy_from_slice(&number.to_be_bytes());
+            for station in &mut air.stations {
+                station.hear(at, &frame);
+            }
+        }
+        air.run(50);
+    }
+    let tally = air.stations[0].tally();
+    let let_in = tally.beacons_heard - before.beacons_heard;
+    // All that are new share 200 at once and 500 a second.
+    assert!((1..=310).contains(&let_in), "{tally:?}");
+    assert!(tally.flooded - before.flooded >= 1_690, "{tally:?}");
+    // Whoever is known is heard as before, and one hosts as before.
+    let (before, broadcasts) = (tally.beacons_heard, air.broadcasts());
+    air.run(2 * SECOND);
+    assert!(air.stations[0].tally().beacons_heard >= before + 36);
+    assert!(air.broadcasts() >= broadcasts + 9);
 }

@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant as Monotonic};
 
 use covey_its::frame::{PORT_CAM, Source, encode_frame};
-use covey_its::{ItsTime, samples};
+use covey_its::{Cam, ItsTime};
 
 use super::stage::Place;
 use crate::clock::{its_micros, wall_micros};
@@ -20,8 +20,9 @@ pub(super) struct Flood {
 }
 
 impl Flood {
-    /// `rate` frames a second, each to every node.
-    pub(super) fn start(places: &[Place], rate: f64) -> Self {
+    /// `rate` frames a second, each to every node. Every fourth is a true CAM: that of a vehicle like `stranger`, each time under
+    /// another name and address. The others cannot be read.
+    pub(super) fn start(places: &[Place], rate: f64, stranger: Cam) -> Self {
         let (stop, sent) = (
             Arc::new(AtomicBool::new(false)),
             Arc::new(AtomicU64::new(0)),
@@ -40,8 +41,7 @@ impl Flood {
                 .iter()
                 .filter_map(|p| p.side_entrance().ok())
                 .collect();
-            let mut cam = samples::cam();
-            cam.station_id = 666;
+            let mut cam = stranger;
             let begin = Monotonic::now();
             let mut number = 0_u64;
             while !ended.load(Ordering::Relaxed) {
@@ -49,9 +49,20 @@ impl Flood {
                 while number < due {
                     number += 1;
                     let time = its_micros(wall_micros()) / 1_000;
+                    cam.generation_ms = (time & 0xFFFF) as u16;
+                    let is_true = number.is_multiple_of(4);
+                    cam.station_id = if is_true {
+                        1_000_000 + number as u32
+                    } else {
+                        666
+                    };
                     let source = Source::of_cam(&cam, ItsTime(time as u64));
-                    let Ok(mut frame) = encode_frame(&number.to_be_bytes(), PORT_CAM, &source)
-                    else {
+                    let message = match is_true {
+                        true => cam.encode(),
+                        false => Ok(number.to_be_bytes().to_vec()),
+                    };
+                    let frame = message.and_then(|m| encode_frame(&m, PORT_CAM, &source));
+                    let Ok(mut frame) = frame else {
                         continue;
                     };
                     // Every frame differs, and every other comes from another address.

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
+use covey_its::cam::WirePosition;
+use covey_its::{Cam, GeoReference as _, samples};
 use covey_protocol::{AgentId, Instant, Message, Position, Tile};
 use covey_simulator::events::{CycleView, Senses, StepView};
 use covey_simulator::{MapReference, Observer};
@@ -106,7 +108,7 @@ impl<'a> Player<'a> {
         if let Some((rate, from, to)) = self.options.flood {
             if (from..to).contains(&seconds) && self.flood.is_none() {
                 let places: Vec<_> = self.nodes.all.iter().map(Node::place).collect();
-                self.flood = Some(Flood::start(&places, rate));
+                self.flood = Some(Flood::start(&places, rate, self.stranger()));
             }
             if seconds >= to
                 && let Some(flood) = self.flood.take()
@@ -150,6 +152,20 @@ impl<'a> Player<'a> {
         for node in due {
             let _ = self.nodes.all[node].spawn();
         }
+    }
+
+    /// The CAM of somebody who stands where the first of the nodes is.
+    fn stranger(&self) -> Cam {
+        let places = self
+            .nodes
+            .all
+            .first()
+            .and_then(|node| self.truth.get(&node.vehicle));
+        let place = places.and_then(VecDeque::back).map(|&(_, place)| place);
+        let earth = place.and_then(|place| self.reference.to_earth(place));
+        let mut cam = samples::cam();
+        cam.position = earth.and_then(WirePosition::of).unwrap_or(cam.position);
+        cam
     }
 
     fn remember(&mut self, view: &StepView<'_>) {
