@@ -10,6 +10,9 @@ use crate::stats::{self, Estimate, FEWEST_SEEDS, Share};
 use crate::tables::typed::{self, Cell};
 use crate::text_table::TextTable;
 
+/// The table of runs in a folder of results.
+const RUNS_FILE: &str = "runs.parquet";
+
 const NONE: &str = "\u{2013}";
 
 /// Columns of the table of runs that are read, after what sets a world apart.
@@ -273,35 +276,30 @@ fn least(world: &RoadWorld, counts: impl Fn(&ArmRuns) -> bool) -> Option<&ArmRun
     rivals.min_by(|a, b| deficit(a).total_cmp(&deficit(b)))
 }
 
-/// What is told of the plan `demand-density`: in each world `demand`, the best rival that spends no more, and the best of those that spend
-/// more, each with the difference paired by seed. Last, in how many worlds no rival is ahead. None where there are no worlds.
-pub(crate) fn density_table(file: &Path) -> io::Result<Option<String>> {
-    let worlds = read(file, &DENSITY_KEYS)?;
-    if worlds.is_empty() {
-        return Ok(None);
-    }
-    let mut table = TextTable::new(&[
-        "#vehicles per km and lane",
-        "#penetration, %",
+/// In each world `demand`, the best rival that spends no more, and the best of those that spend more, each with the difference paired by
+/// seed. Last, in how many worlds no rival is ahead. `named` is what stands first in a row, under the heads `keys`.
+fn beside_rivals(
+    worlds: &[RoadWorld],
+    keys: &[&str],
+    named: impl Fn(&RoadWorld) -> Vec<String>,
+) -> String {
+    let columns = [
         "#`demand`: deficit, % / load",
         "best that spends no more",
         "#`demand` misses less by, points",
         "best that spends more",
         "#`demand` misses less by, points",
-    ]);
+    ];
+    let mut table = TextTable::new(&[keys, &columns].concat());
     let mut held = 0;
-    for world in &worlds {
+    for world in worlds {
         let Some(own) = world.arm(DEMAND) else {
             continue;
         };
         let cell = |arm: &ArmRuns| super::sweep::cell(arm.deficit().map(|d| d.mean), arm.load());
-        let number = |at: usize| world.key.get(at).and_then(Cell::number).unwrap_or(0.0);
         let frugal = |arm: &ArmRuns| arm.load() <= own.load();
-        let mut row = vec![
-            format!("{:.2}", number(0)),
-            format!("{:.0}", 100.0 * number(1)),
-            cell(own),
-        ];
+        let mut row = named(world);
+        row.push(cell(own));
         for counts in [true, false] {
             let rival = least(world, |arm| frugal(arm) == counts);
             let named = |arm: &ArmRuns| format!("{} {}", arm.name, cell(arm));
@@ -320,10 +318,59 @@ pub(crate) fn density_table(file: &Path) -> io::Result<Option<String>> {
         held += usize::from(!world.rivals().any(ahead));
     }
     let text = table.markdown();
-    Ok(Some(format!(
+    format!(
         "{}\n\nIn {held} of {} worlds no rival that spends no more has an interval below it, and none that spends more is ahead by more than {AHEAD_POINTS} points.",
         text.trim_end(),
         worlds.len()
+    )
+}
+
+/// What is told of the plan `demand-density`. None where there are no worlds.
+pub(crate) fn density_table(file: &Path) -> io::Result<Option<String>> {
+    let worlds = read(file, &DENSITY_KEYS)?;
+    if worlds.is_empty() {
+        return Ok(None);
+    }
+    let keys = ["#vehicles per km and lane", "#penetration, %"];
+    let table = beside_rivals(&worlds, &keys, |world| {
+        let number = |at: usize| world.key.get(at).and_then(Cell::number).unwrap_or(0.0);
+        vec![
+            format!("{:.2}", number(0)),
+            format!("{:.0}", 100.0 * number(1)),
+        ]
+    });
+    Ok(Some(table))
+}
+
+/// What is told of the cities of `examples/demand-cities.sh`: a folder each, called as its city, with the table of its runs. First deficit and
+/// load of every arm, then `demand` beside its rivals. None where there are no runs.
+pub(crate) fn cities_tables(folder: &Path) -> io::Result<Option<String>> {
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        names.push(entry?.file_name());
+    }
+    names.sort();
+    let mut worlds = Vec::new();
+    for name in names {
+        let file = folder.join(&name).join(RUNS_FILE);
+        if !file.is_file() {
+            continue;
+        }
+        worlds.extend(read(&file, &[])?.into_iter().map(|world| RoadWorld {
+            key: vec![Cell::from(&*name.to_string_lossy())],
+            ..world
+        }));
+    }
+    let Some(first) = worlds.first() else {
+        return Ok(None);
+    };
+    let arms: Vec<&str> = first.arms.iter().map(|arm| &arm.name[..]).collect();
+    let all = by_world(&worlds, &arms, |_, arm| {
+        super::sweep::cell(arm.deficit().map(|d| d.mean), arm.load())
+    });
+    let beside = beside_rivals(&worlds, &["city"], |world| vec![world.title()]);
+    Ok(Some(format!(
+        "Deficit, % / load:\n\n{all}\n\nBeside the rivals, six seeds, 95 % intervals:\n\n{beside}"
     )))
 }
 
@@ -433,5 +480,33 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("In 1 of 3 worlds no rival"), "{text}");
+    }
+
+    #[test]
+    fn cities_are_told_apart_by_their_folders() {
+        let folder = Folder::new("demand-cities");
+        for (city, missed) in [("Berlin", 10.0), ("Athens", 4.0)] {
+            let rows: Vec<Row<'_>> = (1..=6)
+                .flat_map(|seed| {
+                    [
+                        (vec![], "demand", seed, 5.0, 0.1, None),
+                        (vec![], "cheap@0.1", seed, missed, 0.05, None),
+                    ]
+                })
+                .collect();
+            let written = written(city, &[], &rows);
+            let place = folder.0.join(city);
+            std::fs::create_dir_all(&place).unwrap();
+            std::fs::copy(written.0.join(RUNS_FILE), place.join(RUNS_FILE)).unwrap();
+        }
+        let text = cities_tables(&folder.0).unwrap().unwrap();
+        for line in [
+            "| arm | Athens | Berlin |",
+            "| cheap@0.1 | 0.40 / 0.050 | 1.00 / 0.050 |",
+            "| Berlin | 0.50 / 0.100 | cheap@0.1 1.00 / 0.050 | 0.50 [0.50, 0.50] | \u{2013} | \u{2013} |",
+            "In 1 of 2 worlds no rival",
+        ] {
+            assert!(text.contains(line), "{line}\n{text}");
+        }
     }
 }

@@ -149,6 +149,11 @@ const DEMAND_DENSITY: Source = source(
     "choice by demand by density and penetration",
     "cargo run --release -- sweep examples/demand-density.toml",
 );
+const DEMAND_CITIES: Source = source(
+    "demand-cities",
+    "choice by demand in published cities",
+    "examples/demand-cities.sh",
+);
 const ROAD: Source = source(
     "road",
     "the road as it is",
@@ -430,6 +435,19 @@ impl<'a> Gathered<'a> {
             self.parts
                 .extend(made.map(|text| (source.name.to_string(), text)));
         }
+        let path = out.join(DEMAND_CITIES.name);
+        if !path.is_dir() {
+            self.remarks.push(format!(
+                "{}: not there; its tables stay as they are. `{}` makes it",
+                path.display(),
+                DEMAND_CITIES.command
+            ));
+            return Ok(());
+        }
+        let made = demand_road::cities_tables(&path)
+            .map_err(|source| ResultsError::Table { path, source })?;
+        self.parts
+            .extend(made.map(|text| (DEMAND_CITIES.name.to_string(), text)));
         Ok(())
     }
 
