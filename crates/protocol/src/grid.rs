@@ -257,6 +257,10 @@ mod tests {
         for index in 0..window.len() as u32 {
             assert_eq!(window.index(window.cell(index)), Some(index));
         }
+        let last = window.len() as u32 - 1;
+        assert_eq!(window.index(Cell::new(50, 50)), Some(last));
+        assert_eq!(window.index(Cell::new(51, 0)), None);
+        assert_eq!(window.index(Cell::new(0, 51)), None);
         let last = Window::around(Tile::new(i32::MAX, i32::MIN), 500.0, 20.0);
         assert_eq!(last.index(last.cell(0)), Some(0));
     }

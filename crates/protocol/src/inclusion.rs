@@ -281,6 +281,8 @@ mod tests {
         let mut history = Inclusion::default();
         history.note(at(0), &[object(1, 0.0, (0.01, 0.0))]);
         assert!(!history.is_due(at(200), &object(1, 0.0, (-0.01, 0.0))));
+        history.note(at(0), &[object(1, 0.0, (0.5, 0.0))]);
+        assert!(history.is_due(at(200), &object(1, 0.0, (0.0, 0.5))));
     }
 
     #[test]

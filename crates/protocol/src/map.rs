@@ -117,4 +117,38 @@ mod tests {
             assert!(path.len() <= 27, "{odd}: {}", path.len());
         }
     }
+
+    #[test]
+    fn each_cell_is_there_once_at_the_time_at_which_the_agent_is_in_it() {
+        for (heading, speed) in [(2.5, 10.0), (-0.9, 20.0), (-2.0, -7.0), (1.2, 0.0)] {
+            let state = AgentState {
+                position: Position::new(13.0, -7.0),
+                heading,
+                speed,
+                ..AgentState::default()
+            };
+            let place = |way: f64| {
+                let (y, x) = libm::sincos(heading);
+                let place = Position::new(13.0 + way * x, way * y - 7.0);
+                Cell::containing(place, 20.0)
+            };
+            let mut path = Vec::new();
+            straight_ahead(&state, 20.0, &mut path);
+            let fast = speed.abs();
+            for entry in &path {
+                let way = entry.after.seconds() * fast.max(0.1);
+                assert_eq!(place(way), Some(entry.cell), "{heading} {way}");
+            }
+            assert!(path.windows(2).all(|two| two[0].cell != two[1].cell));
+            let length = fast * HORIZON_S + HORIZON_M;
+            assert_eq!(path.last().map(|entry| entry.cell), place(length));
+            let crossed = |of: fn(Cell) -> i32| {
+                let ends = [place(0.0), place(length)].map(|cell| cell.map_or(0, of));
+                ends[0].abs_diff(ends[1]) as usize
+            };
+            // Corners that are cut by less than five metres are passed over.
+            let most = 1 + crossed(|cell| cell.ix) + crossed(|cell| cell.iy);
+            assert!((most / 2 + 1..=most).contains(&path.len()), "{path:?}");
+        }
+    }
 }

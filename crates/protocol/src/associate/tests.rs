@@ -310,6 +310,10 @@ fn one_body_has_one_speed_and_one_length() {
     let length = |accuracy, length| fits(accuracy, &a, &something(0.0, 0.0, 10.0, length, 0));
     assert!(length(EXACT, 6.4) && !length(EXACT, 6.6));
     assert!(length(EXACT, 1.6) && !length(EXACT, 1.4));
+    assert!(length(EXACT, 6.5) && length(EXACT, 1.5));
+    assert!(speed(EXACT, 11.5, 0) && speed(EXACT, 8.5, 0));
+    let unknown = something(0.0, 0.0, 10.0, 0.0, 0);
+    assert!(fits(EXACT, &unknown, &a));
     assert!(length(EXACT, 0.0), "not known");
     assert!(length(EXACT, f64::INFINITY), "not known");
     let sizeless = Accuracy {
@@ -501,4 +505,14 @@ fn of_two_as_near_the_one_with_the_lower_label_is_taken() {
         tracks.announce(ObjectId(5), &state, Instant::ZERO),
         labels[2]
     );
+}
+
+#[test]
+fn a_track_goes_half_way_to_where_it_is_seen_along_both_axes() {
+    let mut tracks = Association::new(AgentId(7), EXACT);
+    let label = tracks.label(None, &[something(0.0, 0.0, 10.0, 4.0, 0)], true);
+    // It was to be at 10 and 0 m.
+    let look = something(11.0, 0.5, 10.0, 4.0, 1_000);
+    assert_eq!(tracks.label(None, &[look], true), label);
+    assert_eq!(tracks.tracks[0].seen.position, Position::new(10.5, 0.25));
 }

@@ -177,3 +177,82 @@ impl<'a> Digests<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::{AgentId, ObjectId};
+    use crate::messages::Size;
+
+    /// So many small bodies on a grid of metres, 60 m wide.
+    fn scene(count: u64) -> Scene {
+        let at = |key: u64| (AgentId(key).mixed() % 61) as f64 - 30.0;
+        let bodies = (0..count).map(|k| {
+            let body = Body {
+                id: ObjectId(k),
+                position: Position::new(at(k), at(k + 1_000)),
+                heading: None,
+                speed: 0.0,
+                size: Size {
+                    length: 1.0,
+                    width: 1.0,
+                    height: 1.0,
+                },
+                silent: true,
+                spoken: None,
+            };
+            (body, 0.0)
+        });
+        let mut scene = Scene::default();
+        scene.rebuild(Position::default(), 500.0, bodies, None, |_| 0.0);
+        scene
+    }
+
+    #[test]
+    fn few_and_many_targets_are_those_within_the_range() {
+        for count in [100, 128, 300] {
+            let scene = scene(count);
+            // One in five is not needed, one in seven of the others is not wanted.
+            let needed: Vec<u32> = (0..count as u32)
+                .map(|k| if k % 5 == 0 { u32::MAX } else { 2 * k })
+                .collect();
+            let targets = Targets::new(&scene, &needed, |number| number % 7 != 0);
+            let mut found = 0;
+            // Whole numbers: there are some exactly 5, 10 and 13 m off.
+            for (x, y, range) in [
+                (0.0, 0.0, 5.0),
+                (3.0, -8.0, 10.0),
+                (-20.0, 9.0, 13.0),
+                (90.0, 0.0, 60.0),
+            ] {
+                let place = Position::new(x, y);
+                let mut told = Vec::new();
+                targets.each_around(&scene, place, range, |body, number| {
+                    told.push((body, number));
+                });
+                let bodies = (0u32..).zip(scene.bodies());
+                let plain: Vec<(u32, u32)> = bodies
+                    .filter(|(k, _)| k % 5 != 0 && 2 * k % 7 != 0)
+                    .filter(|(_, body)| {
+                        let (dx, dy) = (body.position.x - x, body.position.y - y);
+                        dx * dx + dy * dy <= range * range
+                    })
+                    .map(|(k, _)| (k, 2 * k))
+                    .collect();
+                assert_eq!(told, plain, "{count} {place:?}");
+                found += told.len();
+            }
+            assert!(found > count as usize / 8, "{found}");
+        }
+    }
+
+    #[test]
+    fn where_targets_are_few_an_eighth_of_a_step_is_spent_on_each() {
+        let scene = scene(128);
+        let numbers: Vec<u32> = (0..128).collect();
+        let targets = Targets::new(&scene, &numbers, |_| true);
+        scene.allow(1_000);
+        targets.each_around(&scene, Position::default(), 9.0, |_, _| {});
+        assert_eq!(scene.left(), Some(984));
+    }
+}

@@ -264,6 +264,47 @@ mod tests {
     }
 
     #[test]
+    fn each_of_several_is_found_at_its_bearing() {
+        let body = |id: u64, off: f64, bearing: f64| {
+            let (y, x) = libm::sincos(bearing);
+            let body = Body {
+                id: ObjectId(id),
+                position: Position::new(90.0 + off * x, off * y - 40.0),
+                heading: None,
+                speed: 0.0,
+                size: Size {
+                    length: 2.0,
+                    width: 2.0,
+                    height: 1.5,
+                },
+                silent: false,
+                spoken: None,
+            };
+            (body, 0.0)
+        };
+        // Five around one that looks, and five behind them.
+        let bearing = |k: u64| 1.2 * k as f64;
+        let near = (1..=5).map(|k| body(k, 8.0 + 3.0 * k as f64, bearing(k)));
+        let far = (6..=10).map(|k| body(k, 90.0, bearing(k - 5)));
+        let mut scene = Scene::default();
+        let all = core::iter::once(body(0, 0.0, 0.0)).chain(near).chain(far);
+        scene.rebuild(Position::default(), 500.0, all, None, |_| 10.0);
+        scene.allow(1_000);
+        let mut shadows = Shadows::default();
+        shadows.cast(&scene, 0);
+        assert_eq!(scene.left(), Some(1_000 - 2 * 6), "two steps for each");
+        for far in [6, 8, 10, 7, 9] {
+            for _ in 0..2 {
+                scene.allow(1_000);
+                assert!(shadows.hide(&scene, far));
+                assert_eq!(scene.left(), Some(1_000 - 3), "{far}");
+            }
+        }
+        // What stands in the way of lines to others does not stand in its own.
+        assert!((1..=5).all(|near| !shadows.hide(&scene, near)));
+    }
+
+    #[test]
     fn sectors_go_round_once() {
         let around = (0..3_600).map(|k| {
             let (y, x) = libm::sincos(f64::from(k) * core::f64::consts::TAU / 3_600.0);

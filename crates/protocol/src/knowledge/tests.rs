@@ -568,3 +568,76 @@ fn where_sensors_see_ghosts_what_one_alone_sees_is_told_once_it_stays_in_sight()
     };
     assert_eq!(tells(&off_road, Content::Demanded, false), Some(0));
 }
+
+#[test]
+fn what_is_around_is_within_one_of_the_circles() {
+    let circles = [(0.0, 0.0, 5.0), (20.0, 0.0, 10.0), (4.0, 30.0, 13.0)];
+    let mut around = Around::default();
+    assert!(!around.holds(Position::default()));
+    for (x, y, radius) in circles {
+        around.add(Position::new(x, y), radius);
+    }
+    let mut held = 0;
+    for (x, y) in (-20..50).flat_map(|x| (-20..60).map(move |y| (f64::from(x), f64::from(y)))) {
+        let within = |&(cx, cy, radius): &(f64, f64, f64)| {
+            (x - cx) * (x - cx) + (y - cy) * (y - cy) <= radius * radius
+        };
+        let expected = circles.iter().any(within);
+        assert_eq!(around.holds(Position::new(x, y)), expected, "{x} {y}");
+        held += usize::from(expected);
+    }
+    assert!((900..1_000).contains(&held), "{held}");
+    assert!(!around.holds(Position::new(f64::NAN, 0.0)));
+}
+
+#[test]
+fn all_of_a_message_counts_where_its_sender_may_be_off_and_what_is_around_otherwise() {
+    let parameters = Parameters::default();
+    let state = agent_at(0.0, 0.0, 1.6);
+    let observer = observer(&state, &[]);
+    let message = [0.0, 50.0, 200.0].map(|x| standing(1, x, 0.0, ago(100)));
+    let elsewhere = [standing(2, 90.0, 0.0, ago(100))];
+    let heard = Notes {
+        neighbours: Vec::new(),
+        said: alloc::vec![
+            (ago(100), AgentId(5), message.to_vec()),
+            (ago(100), AgentId(6), elsewhere.to_vec()),
+        ],
+    };
+    let mut around = Around::default();
+    around.add(Position::new(0.0, 0.0), 10.0);
+    let counted = |position_error_m: f64| -> Vec<(u64, usize)> {
+        let options = DemandOptions {
+            position_error_m,
+            ..DemandOptions::default()
+        };
+        let all = Saying::all(&parameters, &options, &observer, &heard, &around);
+        all.iter().map(|s| (s.sender.0, s.fresh.len())).collect()
+    };
+    assert_eq!(counted(0.0), [(5, 1)]);
+    assert_eq!(counted(0.5), [(5, 3)]);
+}
+
+#[test]
+fn around_an_object_lies_what_is_between_it_and_the_farthest_that_may_need_it() {
+    let options = DemandOptions::default();
+    let object = standing(1, 0.0, 0.0, NOW);
+    // A neighbour at 10 m/s looks 60 m ahead, whoever stands 10 m; both may have moved by 30 m since.
+    let holds = |off: f64, place: f64| {
+        let heard = Neighbour {
+            id: AgentId(5),
+            state: agent_at(off, 0.0, 1.6),
+            at: NOW,
+            beacons: 10,
+            first_at: ago(950),
+        };
+        let around = around(&options, &[heard], &[object]);
+        around.holds(Position::new(place, 0.0))
+    };
+    assert!(holds(100.0, 130.0) && !holds(100.0, 130.1));
+    assert!(holds(-50.0, 80.0) && !holds(-50.0, -80.1));
+    assert!(
+        holds(100.1, 30.0) && !holds(100.1, 30.1),
+        "it is too far off"
+    );
+}

@@ -4,6 +4,7 @@
 //! tables anew.
 
 mod bounds;
+mod crowd;
 #[cfg(feature = "snapshot")]
 mod explanations;
 mod office;

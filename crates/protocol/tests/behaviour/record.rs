@@ -11,14 +11,14 @@ use covey_protocol::demand::{DemandOptions, Views};
 use covey_protocol::messages::{AgentState, Confidence, Message, ObjectState, Size};
 use covey_protocol::parameters::{BroadcastSize, Parameters};
 use covey_protocol::{
-    AgentId, Cell, Input, Instant, ObjectId, Output, Participant, Position, Profile, RoadMap,
-    Velocity,
+    AgentId, Cell, Duration, Input, Instant, ObjectId, Output, Participant, Position, Profile,
+    RoadMap, Velocity,
 };
 
 /// Where the streets cross.
-const CROSSING: f64 = 250.0;
+pub(crate) const CROSSING: f64 = 250.0;
 /// From the middle of a street to its lanes.
-const LANE: f64 = 2.0;
+pub(crate) const LANE: f64 = 2.0;
 
 /// One street along each axis, houses everywhere else.
 #[derive(Debug)]
@@ -58,14 +58,14 @@ impl RoadMap for Crossing {
 }
 
 #[derive(Clone, Copy)]
-struct Car {
-    id: u64,
-    state: AgentState,
-    equipped: bool,
+pub(crate) struct Car {
+    pub(crate) id: u64,
+    pub(crate) state: AgentState,
+    pub(crate) equipped: bool,
 }
 
 /// A number from 0 to 1 by two keys.
-fn unit(a: u64, b: u64) -> f64 {
+pub(crate) fn unit(a: u64, b: u64) -> f64 {
     (AgentId(AgentId(a).mixed() ^ b).mixed() >> 11) as f64 / (1u64 << 53) as f64
 }
 
@@ -160,7 +160,7 @@ fn cells(car: &Car) -> Vec<Cell> {
 }
 
 /// A short text that differs where `text` does.
-fn digest(before: u64, text: &str) -> u64 {
+pub(crate) fn digest(before: u64, text: &str) -> u64 {
     text.bytes().fold(before, |sum, byte| {
         (sum ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
     })
@@ -177,14 +177,57 @@ impl Spoken {
     }
 }
 
+/// What comes of a message on its way to somebody.
+pub(crate) enum Fate {
+    Lost,
+    Heard,
+    /// It is heard, and once more so many steps later.
+    Again(i64),
+    /// It is heard so many steps later.
+    Late(i64),
+}
+
 /// Everybody goes by `profile` for some seconds: what was said, and in the end what is known.
+pub(crate) fn record(profile: Profile, seconds: i64) -> String {
+    let fate = |chance: f64| {
+        if chance < 0.85 {
+            Fate::Heard
+        } else {
+            Fate::Lost
+        }
+    };
+    let (mut out, stations) = record_of(cars(), profile, seconds, fate, |_, _| Vec::new());
+    for station in &stations {
+        let (known, sum) = known(station);
+        let id = station.id().0;
+        let _ = writeln!(out, "{id} knows {known} objects {sum:x}");
+    }
+    out
+}
+
+/// How many objects somebody knows, and a short text of what of them.
+pub(crate) fn known(station: &Participant) -> (usize, u64) {
+    let known = station.listener().iter();
+    let mut known: Vec<String> = known.map(|known| format!("{known:?}")).collect();
+    known.sort();
+    (known.len(), digest(0, &known.join(" ")))
+}
+
+/// These cars go by `profile` for some seconds: what was said, and who said it. Of each message `fate` tells by a number from 0 to 1 what
+/// comes of it, receiver by receiver; `others` speak, too, of whom the cars know nothing else.
 #[expect(
     clippy::too_many_lines,
     reason = "a world of its own in the order of its events"
 )]
-pub(crate) fn record(profile: Profile, seconds: i64) -> String {
+pub(crate) fn record_of(
+    mut cars: Vec<Car>,
+    profile: Profile,
+    seconds: i64,
+    fate: impl Fn(f64) -> Fate,
+    others: impl Fn(Instant, &[Car]) -> Vec<Message>,
+) -> (String, Vec<Participant>) {
     let profile = profile.with_map(Arc::new(Crossing));
-    let mut cars = cars();
+    let mut late: Vec<(Instant, AgentId, Message)> = Vec::new();
     let mut stations: Vec<Participant> = cars
         .iter()
         .filter(|car| car.equipped)
@@ -231,18 +274,36 @@ pub(crate) fn record(profile: Profile, seconds: i64) -> String {
                     reasons.add(&(host.scores(), covered, explained, host.links().shares()));
                 }
             }
+            let (due, later) = late.into_iter().partition(|&(at, ..)| at <= now);
+            late = later;
+            for (_, to, message) in &due {
+                let station = stations.iter_mut().find(|station| station.id() == *to);
+                station.unwrap().handle_input(now, input(message));
+            }
+            said.extend(others(now, &cars));
             for (number, message) in (0u64..).zip(&said) {
-                let (kind, input) = match message {
-                    Message::Beacon(beacon) => (0, Input::Beacon(beacon)),
-                    Message::Report(report) => (1, Input::Report(report)),
-                    Message::Broadcast(broadcast) => (2, Input::Broadcast(broadcast)),
+                let kind = match message {
+                    Message::Beacon(_) => 0,
+                    Message::Report(_) => 1,
+                    Message::Broadcast(_) => 2,
                 };
                 spoken[kind].add(message);
                 for station in &mut stations {
                     let key = now.micros() as u64 ^ number << 40;
-                    if station.id() != message.sender() && unit(key, station.id().0) < 0.85 {
-                        station.handle_input(now, input);
+                    if station.id() == message.sender() {
+                        continue;
                     }
+                    let (at_once, then) = match fate(unit(key, station.id().0)) {
+                        Fate::Lost => (false, None),
+                        Fate::Heard => (true, None),
+                        Fate::Again(steps) => (true, Some(steps)),
+                        Fate::Late(steps) => (false, Some(steps)),
+                    };
+                    if at_once {
+                        station.handle_input(now, input(message));
+                    }
+                    let then = then.map(|steps| now + Duration::from_millis(50 * steps));
+                    late.extend(then.map(|at| (at, station.id(), message.clone())));
                 }
             }
             for car in &mut cars {
@@ -260,22 +321,15 @@ pub(crate) fn record(profile: Profile, seconds: i64) -> String {
             b.0, b.1, r.0, r.1, f.0, f.1, reasons.1, events.0, events.1
         );
     }
-    for station in &stations {
-        let mut known: Vec<String> = station
-            .listener()
-            .iter()
-            .map(|known| format!("{known:?}"))
-            .collect();
-        known.sort();
-        let sum = digest(0, &known.join(" "));
-        let _ = writeln!(
-            out,
-            "{} knows {} objects {sum:x}",
-            station.id().0,
-            known.len()
-        );
+    (out, stations)
+}
+
+fn input(message: &Message) -> Input<'_> {
+    match message {
+        Message::Beacon(beacon) => Input::Beacon(beacon),
+        Message::Report(report) => Input::Report(report),
+        Message::Broadcast(broadcast) => Input::Broadcast(broadcast),
     }
-    out
 }
 
 #[test]

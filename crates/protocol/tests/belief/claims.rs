@@ -268,6 +268,21 @@ fn claimants_beyond_the_most_are_let_go_the_longest_unheard_first() {
 }
 
 #[test]
+fn claimants_are_remembered_for_as_long_as_there_is_room() {
+    let mut office = Office::new();
+    let begins = |host, at| Broadcast {
+        tenure: Duration::ZERO,
+        ..broadcast(host, at, &[1])
+    };
+    office.hear(&begins(100, 1_000), &EVERYBODY);
+    office.hear(&begins(101, 90_000), &EVERYBODY);
+    assert_eq!(office.claims.len(), 2);
+    // It cannot have been in office for longer than since its first word.
+    let tenure = office.hear(&broadcast(100, 91_000, &[1]), &EVERYBODY);
+    assert_eq!(tenure.map(millis), Some(90_000));
+}
+
+#[test]
 fn a_host_is_in_its_tile_in_reach_and_where_its_beacon_was() {
     let rules = Rules::new(&Parameters::default());
     let own = Some(Position::new(250.0, 250.0));

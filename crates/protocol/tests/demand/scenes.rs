@@ -11,8 +11,8 @@ use covey_protocol::messages::{
 };
 use covey_protocol::policy::{Explanation, View};
 use covey_protocol::{
-    AgentId, Duration, Input, Instant, ObjectId, Output, Parameters, Position, Profile, RoadMap,
-    Tile, Velocity,
+    AgentId, Duration, Input, Instant, ObjectId, Output, Parameters, Policy, Position, Profile,
+    RoadMap, Tile, Velocity,
 };
 
 const CAR: Size = Size {
@@ -490,4 +490,23 @@ fn decisions_do_not_depend_on_the_ids_of_perceived_objects() {
         named,
         "ids matter where they are believed"
     );
+}
+
+#[test]
+fn a_policy_in_a_box_decides_and_explains_as_it_does_without() {
+    let options = without_bonus();
+    let made = options.clone();
+    let boxed = move || -> Box<dyn Policy> { Box::new(Demand::new(made.clone())) };
+    let boxed = Profile::demanding(allowing(0.2), options.clone(), boxed);
+    let stages = [
+        Stage::with(boxed, &queue()),
+        Stage::new(options, 0.2, &queue()),
+    ];
+    let [boxed, plain] = stages.map(|mut stage| {
+        stage.cycle(&[(3, &[90, 91])]);
+        stage.cycle(&[]);
+        let (problem, selection) = stage.explained();
+        (stage.contributors(), problem.clone(), selection.clone())
+    });
+    assert_eq!(boxed, plain);
 }

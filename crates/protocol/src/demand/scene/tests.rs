@@ -155,3 +155,192 @@ fn what_cannot_be_is_left_out_or_replaced() {
     assert_eq!(scene.bodies()[0].size, NOMINAL);
     assert!(scene.way(0).is_empty());
 }
+
+/// Steps of a quarter of a metre and lines that are so many of them long that all shares of them are exact: lines that touch are told from
+/// those that pass.
+fn touched(line: &Line, body: &Body) -> bool {
+    let half = match body.heading {
+        Some(_) => [0.5 * body.size.length, 0.5 * body.size.width],
+        None => [0.5 * body.size.width; 2],
+    };
+    let from = [line.from.x - body.position.x, line.from.y - body.position.y];
+    let mut shares = std::vec![0.0, 1.0];
+    for axis in 0..2 {
+        for edge in [-half[axis], half[axis]] {
+            let share = (edge - from[axis]) / line.span[axis];
+            if (0.0..=1.0).contains(&share) {
+                shares.push(share);
+            }
+        }
+    }
+    // Over the box it is lowest where it begins or ends, enters or leaves.
+    shares.into_iter().any(|share| {
+        let over = |axis: usize| (from[axis] + share * line.span[axis]).abs() <= half[axis];
+        over(0) && over(1) && line.height - share * line.fall < body.size.height
+    })
+}
+
+proptest::proptest! {
+    #[test]
+    fn lines_that_touch_a_box_are_told_from_those_that_pass(
+        exponents in (0i32..8, 0i32..8),
+        signs in (-1i8..=1, -1i8..=1),
+        heights in (0usize..3, 0usize..3),
+        bodies in proptest::collection::vec(
+            (-80i32..80, -80i32..80, 0usize..4, 0usize..4, 0usize..4, proptest::bool::ANY),
+            1..30,
+        ),
+    ) {
+        let height = |k: usize| [1.5, 1.6, 3.2, 0.5][k];
+        let upright = |id: u64, x: f64, y: f64, [length, width]: [f64; 2], height: f64| Body {
+            size: Size { length, width, height },
+            ..car(id, x, y)
+        };
+        let along = |sign: i8, exponent: i32| 0.25 * f64::from(sign) * libm::exp2(f64::from(exponent));
+        let (dx, dy) = (along(signs.0, exponents.0), along(signs.1, exponents.1));
+        let mut all = std::vec![
+            upright(0, 0.0, 0.0, [4.0, 2.0], height(heights.0)),
+            upright(1, dx, dy, [4.0, 2.0], height(heights.1)),
+        ];
+        all.extend((2u64..).zip(&bodies).map(|(id, &(x, y, length, width, high, known))| {
+            // Most lie along the line.
+            let share = f64::from((x + y).rem_euclid(9)) / 8.0;
+            let near = |d: f64, off: i32| libm::round(4.0 * share * d) / 4.0 + 0.25 * f64::from(off / 8);
+            let size = [[0.5, 1.0, 4.0, 9.0][length], [0.5, 1.0, 2.0, 3.0][width]];
+            Body {
+                heading: known.then_some(0.0),
+                ..upright(id, near(dx, x), near(dy, y), size, height(high))
+            }
+        }));
+        for body in &mut all {
+            body.speed = 0.0;
+        }
+        let scene = scene(&all);
+        let line = scene.line(0, 1);
+        let mut hidden = false;
+        for (k, body) in (2u32..).zip(&all[2..]) {
+            let touched = touched(&line, body);
+            proptest::prop_assert_eq!(scene.in_the_way(&line, k), touched, "{:?}", body);
+            let [x, y, reach, height] = scene.disc(k);
+            proptest::prop_assert!(!touched || !line.clears(x, y, reach, height));
+            hidden |= touched;
+        }
+        proptest::prop_assert_eq!(scene.sees(0, 1, None), !hidden);
+        proptest::prop_assert_eq!(scene.blocked(&line, 0, 1), hidden, "once more");
+    }
+
+    #[test]
+    fn a_walk_looks_at_the_cells_under_the_line_and_no_others(
+        ends in (-90.0..90.0, -90.0..90.0, -90.0..90.0, -90.0..90.0),
+    ) {
+        let (ax, ay, bx, by) = ends;
+        let bodies = [car(0, ax, ay), car(1, bx, by), car(2, -130.0, -130.0), car(3, 130.0, 130.0)];
+        let scene = scene(&bodies);
+        scene.allow(10_000);
+        proptest::prop_assert!(scene.sees(0, 1, None));
+        let steps = 10_000 - scene.left().unwrap();
+        // Borders between cells lie every 20 m from 30 m before the first body on.
+        let cell = |at: f64| libm::floor((at + 160.0) / 20.0);
+        let crossed = (cell(ax) - cell(bx)).abs() + (cell(ay) - cell(by)).abs();
+        // A step for each cell, and one for each of the two cars in each of the up to two by two cells that it lies in.
+        let least = crossed as u32 + 1;
+        proptest::prop_assert!((least..=least + 8).contains(&steps), "{} of {}", steps, least);
+    }
+}
+
+#[test]
+fn bodies_go_on_for_up_to_two_seconds_and_are_as_large_and_fast_as_can_be() {
+    let settled = |body: Body, seconds: f64| body.settled(seconds).0;
+    let x = |seconds: f64| settled(car(1, 3.0, 4.0), seconds).position.x;
+    assert_eq!(
+        [x(-1.0), x(0.0), x(1.5), x(2.0), x(9.0)],
+        [3.0, 3.0, 18.0, 23.0, 23.0]
+    );
+    let north = Body {
+        heading: Some(core::f64::consts::FRAC_PI_2),
+        ..car(1, 3.0, 4.0)
+    };
+    let Position { x, y } = settled(north, 1.0).position;
+    assert!((x - 3.0).abs() < 1e-9 && (y - 14.0).abs() < 1e-9, "{x} {y}");
+    let speed = |speed: f64| {
+        settled(
+            Body {
+                speed,
+                ..car(1, 0.0, 0.0)
+            },
+            0.0,
+        )
+        .speed
+    };
+    assert_eq!(
+        [-3.0, 79.0, 81.0, f64::INFINITY].map(speed),
+        [0.0, 79.0, 80.0, 0.0]
+    );
+    let length = |length: f64| {
+        let size = Size {
+            length,
+            width: 1.0,
+            height: 1.0,
+        };
+        settled(
+            Body {
+                size,
+                ..car(1, 0.0, 0.0)
+            },
+            0.0,
+        )
+        .size
+        .length
+    };
+    assert_eq!(
+        [0.0, 0.5, 30.0, 31.0, f64::NAN].map(length),
+        [5.0, 0.5, 30.0, 30.0, 5.0]
+    );
+    let station = Body {
+        size: Size::roadside(6.0),
+        ..car(1, 0.0, 0.0)
+    };
+    let station = settled(station, 1.0);
+    assert_eq!(
+        (station.heading, station.position.x, station.size.height),
+        (None, 0.0, 6.0)
+    );
+    assert!(!station.is_object() && settled(car(1, 0.0, 0.0), 0.0).is_object());
+}
+
+#[test]
+fn ways_go_straight_on_where_no_map_knows_better() {
+    let mut bodies = [car(1, 3.0, 4.0), car(2, 9.0, 4.0), car(3, 0.0, 0.0)];
+    bodies[1].heading = Some(core::f64::consts::PI);
+    bodies[2].heading = None;
+    let mut scene = scene(&bodies);
+    let ends = |scene: &Scene, body: u32| -> Vec<f64> {
+        scene.way(body).iter().map(|p| libm::round(p.x)).collect()
+    };
+    assert_eq!(ends(&scene, 0), [3.0, 63.0]);
+    assert_eq!(ends(&scene, 1), [9.0, -51.0]);
+    assert!(ends(&scene, 2).is_empty() && scene.segments(2).is_empty());
+    let [segment] = scene.segments(1) else {
+        panic!("{:?}", scene.segments(1));
+    };
+    assert_eq!((segment.length, segment.begin), (60.0, 0.0));
+    assert_eq!(segment.direction[0], -1.0);
+    assert_eq!((libm::round(segment.low.x), segment.high.x), (-51.0, 9.0));
+    // Only some have a way.
+    scene.lay_ways(None, |number, _| (number == 1).then_some(7.0));
+    assert!(ends(&scene, 0).is_empty());
+    assert_eq!(ends(&scene, 1), [9.0, 2.0]);
+    assert_eq!(scene.segments(1).len(), 1);
+}
+
+#[test]
+fn work_is_counted_down_to_nothing() {
+    let scene = scene(&[]);
+    scene.spend(5);
+    assert_eq!((scene.left(), scene.is_spent()), (None, false));
+    scene.allow(7);
+    scene.spend(5);
+    assert_eq!((scene.left(), scene.is_spent()), (Some(2), false));
+    scene.spend(3);
+    assert_eq!((scene.left(), scene.is_spent()), (Some(0), true));
+}
