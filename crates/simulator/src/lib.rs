@@ -18,6 +18,7 @@ pub mod conduct;
 pub mod cpu;
 pub mod errors;
 pub mod features;
+mod gang;
 mod ids;
 pub mod learned;
 mod measure;

@@ -5,7 +5,9 @@ use covey_radio::{LANES, LaneReception, LaneRow};
 
 use super::air::Air;
 use super::heard::{BeaconHistory, SPREAD};
+use super::parcel::Class;
 use super::scheduled::Arrived;
+use crate::gang::Gang;
 use crate::ids::{Lane, Slot, Step};
 use crate::outcome::{DISTANCE_BIN_M, DISTANCE_BINS, Mean};
 use crate::prepared::STEP_S;
@@ -46,13 +48,126 @@ fn count_lanes(hits: &[u16], sums: &mut [u64; LANES]) {
     }
 }
 
+/// How loaded the channel is in a step, and who listens, in up to [`LANES`] arms.
+#[derive(Debug, Default)]
+struct Loads {
+    rows: Vec<LaneRow>,
+    listening: Vec<[f32; LANES]>,
+}
+
+impl Loads {
+    /// Takes over an arm's.
+    fn take(&mut self, world: &World<'_>, lane: Lane, air: &Air) {
+        let (tiles, size) = (world.prepared.tiles.len(), world.road.size());
+        self.rows.resize(tiles, LaneRow::DEAF);
+        for (lanes, row) in self.rows.iter_mut().zip(&air.rows) {
+            lanes.set(lane.index(), row);
+        }
+        self.listening.resize(size, [0.0; LANES]);
+        for slot in world.road.participants() {
+            self.listening[slot.index()][lane.index()] = air.listening[slot.index()];
+        }
+    }
+
+    /// Draws who receives a beacon in the first so many lanes, a number of `hits` for each receiver of the sender.
+    fn draw(
+        &self,
+        world: &World<'_>,
+        reception: &Draws,
+        sender: Slot,
+        lanes: usize,
+        (units, hits): (&mut Vec<f32>, &mut [u16]),
+    ) {
+        let range = world.links.range(sender);
+        units.resize(range.len(), 0.0);
+        let ids = &world.links.ids[range.clone()];
+        let places = &world.links.receivers[range.clone()];
+        let links = &world.links.links[range];
+        reception.fill_units(world.road.id(sender), ids, units);
+        LaneReception {
+            rows: &self.rows,
+            tile_of: world.road.tiles(),
+            listening: &self.listening,
+            lanes,
+        }
+        .draw(places, links, units, hits);
+    }
+}
+
+/// Who receives the beacons of a step in up to [`LANES`] arms, drawn for all of them before parts of the arms take theirs.
+#[derive(Debug)]
+pub(crate) struct DrawnBeacons {
+    lanes: usize,
+    loads: Loads,
+    pieces: Vec<DrawnPiece>,
+    /// Senders in each piece.
+    each: usize,
+}
+
+/// What was drawn for some of the senders.
+#[derive(Debug, Default)]
+struct DrawnPiece {
+    units: Vec<f32>,
+    hits: Vec<u16>,
+    /// Where each sender's hits end.
+    ends: Vec<usize>,
+}
+
+impl DrawnBeacons {
+    pub(crate) fn new(lanes: usize) -> Self {
+        Self {
+            lanes,
+            loads: Loads::default(),
+            pieces: Vec::new(),
+            each: 1,
+        }
+    }
+
+    /// Takes over an arm's loads for this step.
+    pub(crate) fn begin(&mut self, world: &World<'_>, lane: Lane, air: &Air) {
+        self.loads.take(world, lane, air);
+    }
+
+    /// Draws who receives the beacons of these senders. Gives the CPU seconds of threads other than the caller's.
+    pub(crate) fn draw(&mut self, world: &World<'_>, senders: &[Slot], gang: &Gang) -> f64 {
+        self.each = senders.len().div_ceil(gang.pieces()).max(1);
+        let pieces = senders.len().div_ceil(self.each);
+        self.pieces.resize_with(pieces, DrawnPiece::default);
+        let reception = Class::Beacon.reception(world);
+        let (loads, lanes) = (&self.loads, self.lanes);
+        let pieces = self.pieces.iter_mut().zip(senders.chunks(self.each));
+        let work = |(piece, senders): (&mut DrawnPiece, &[Slot])| {
+            piece.hits.clear();
+            piece.ends.clear();
+            for &sender in senders {
+                let begin = piece.hits.len();
+                let end = begin + world.links.range(sender).len();
+                piece.hits.resize(end, 0);
+                piece.ends.push(end);
+                let hits = &mut piece.hits[begin..];
+                loads.draw(world, &reception, sender, lanes, (&mut piece.units, hits));
+            }
+        };
+        gang.share(pieces.collect(), work)
+    }
+
+    /// Of the sender of this number: the lanes in which each of its receivers would hear it.
+    pub(crate) fn hits(&self, number: usize) -> &[u16] {
+        let piece = &self.pieces[number / self.each];
+        let at = number % self.each;
+        let begin = at.checked_sub(1).map_or(0, |before| piece.ends[before]);
+        &piece.hits[begin..piece.ends[at]]
+    }
+}
+
 /// Beacons of up to [`LANES`] arms, delivered together: one draw serves all.
 #[derive(Debug)]
 pub(crate) struct BeaconLanes {
     /// When each receiver last heard each sender.
     pub(crate) heard: BeaconHistory,
-    rows: Vec<LaneRow>,
-    listening: Vec<[f32; LANES]>,
+    loads: Loads,
+    /// The lanes whose arms are here.
+    own: u16,
     /// Lanes in which a place hosts.
     pub(crate) hosts: Vec<u16>,
     /// Beacons that hosts heard in this step, by lane: host, sender, and when it was made.
@@ -63,11 +178,12 @@ pub(crate) struct BeaconLanes {
 }
 
 impl BeaconLanes {
-    pub(crate) fn new(lanes: usize) -> Self {
+    /// For these lanes, of so many.
+    pub(crate) fn new(own: u16, lanes: usize) -> Self {
         Self {
             heard: BeaconHistory::default(),
-            rows: Vec::new(),
-            listening: Vec::new(),
+            loads: Loads::default(),
+            own,
             hosts: Vec::new(),
             heard_by_hosts: vec![Vec::new(); LANES],
             statistics: vec![BeaconStatistics::default(); lanes],
@@ -78,44 +194,33 @@ impl BeaconLanes {
 
     /// Takes over an arm's loads for this step.
     pub(crate) fn begin(&mut self, world: &World<'_>, lane: Lane, air: &Air) {
-        let (tiles, size) = (world.prepared.tiles.len(), world.road.size());
-        self.rows.resize(tiles, LaneRow::DEAF);
-        for (lanes, row) in self.rows.iter_mut().zip(&air.rows) {
-            lanes.set(lane.index(), row);
-        }
-        self.listening.resize(size, [0.0; LANES]);
-        for slot in world.road.participants() {
-            self.listening[slot.index()][lane.index()] = air.listening[slot.index()];
-        }
-        self.hosts.resize(size, 0);
+        self.loads.take(world, lane, air);
+        self.hosts.resize(world.road.size(), 0);
         self.heard_by_hosts[lane.index()].clear();
     }
 
-    /// Delivers `sender`'s beacon in the lanes in which it is carried, and adds to each lane's delivered pairs.
+    /// Delivers `sender`'s beacon in the lanes in which it is carried, and adds to each lane's delivered pairs. Who would hear it is
+    /// drawn, unless it is `drawn` already.
     pub(crate) fn deliver(
         &mut self,
         world: &World<'_>,
-        reception: &Draws,
+        (reception, drawn): (&Draws, Option<&[u16]>),
         sender: Slot,
         carried: u16,
         measured: bool,
         delivered: &mut [u64; LANES],
     ) {
         let range = world.links.range(sender);
-        self.units.resize(range.len(), 0.0);
         self.hits.resize(range.len(), 0);
-        let ids = &world.links.ids[range.clone()];
-        let places = &world.links.receivers[range.clone()];
-        let links = &world.links.links[range];
-        let id = world.road.id(sender);
-        reception.fill_units(id, ids, &mut self.units);
-        LaneReception {
-            rows: &self.rows,
-            tile_of: world.road.tiles(),
-            listening: &self.listening,
-            lanes: self.statistics.len(),
+        match drawn {
+            Some(drawn) => self.hits.copy_from_slice(drawn),
+            None => {
+                let room = (&mut self.units, &mut self.hits[..]);
+                let lanes = self.statistics.len();
+                self.loads.draw(world, reception, sender, lanes, room);
+            }
         }
-        .draw(places, links, &self.units, &mut self.hits);
+        let places = &world.links.receivers[range];
         let stamp = world.time.stamp(world.step());
         let sampled = measured
             && world
@@ -186,7 +291,8 @@ impl BeaconLanes {
             let distance = f64::from(link.distance_m);
             let bin = ((distance / DISTANCE_BIN_M) as usize).min(DISTANCE_BINS - 1);
             let heard = self.heard.at_each(sender, place, bits);
-            for (lane, statistics) in self.statistics.iter_mut().enumerate() {
+            let lanes = self.statistics.iter_mut().enumerate();
+            for (lane, statistics) in lanes.filter(|&(lane, _)| self.own >> lane & 1 != 0) {
                 statistics.reception[bin][0] += 1;
                 if bits >> lane & 1 != 0 {
                     statistics.reception[bin][1] += 1;

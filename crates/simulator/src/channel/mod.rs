@@ -12,7 +12,7 @@ mod told;
 
 pub(crate) use air::{Air, Carried};
 pub(crate) use heard::{BeaconHistory, HeardByLane};
-pub(crate) use lanes::{BeaconLanes, BeaconStatistics};
+pub(crate) use lanes::{BeaconLanes, BeaconStatistics, DrawnBeacons};
 pub(crate) use parcel::{Class, Parcel};
 pub(crate) use scheduled::{Arrived, Ticket};
 pub(crate) use sizes::Sizes;

@@ -2,15 +2,16 @@
 //! share nothing else.
 
 use std::sync::Arc;
-use std::thread;
+use std::time::Instant;
 
 use covey_protocol::RoadMap;
+use covey_radio::ChannelModel;
 
 use super::SeedOutcome;
-use super::part::{ArmRun, Part, PartStep};
+use super::part::{ArmRun, Part, PartStep, lanes};
 use crate::arms::{Arm, Behaviour};
-use crate::channel::BeaconClock;
-use crate::cpu::thread_cpu_s;
+use crate::channel::{BeaconClock, DrawnBeacons};
+use crate::gang::Gang;
 use crate::measure::{Nobody, Observer, Presence, Senses, StepView};
 use crate::outcome::{SharedOutcome, Timing};
 use crate::prepared::{Prepared, RING, Remembering};
@@ -36,13 +37,15 @@ pub(crate) struct Crew {
     clock: BeaconClock,
     /// The arms, in as many parts as there are threads.
     pub(crate) parts: Vec<Part>,
+    /// Who receives beacons in the arms of all parts, where there are several.
+    drawn: Vec<DrawnBeacons>,
     outcome: SharedOutcome,
     present: Presence,
     paths_s: f64,
     /// CPU seconds of the caller's thread.
     pub(super) own_cpu_s: f64,
     /// CPU seconds of threads other than the caller's.
-    helpers_cpu_s: f64,
+    pub(super) helpers_cpu_s: f64,
 }
 
 /// What an arm's participants do in a run.
@@ -94,16 +97,25 @@ fn parts(prepared: &Prepared, arms: &[Arm], seed: u64, count: usize) -> Vec<Part
     }
     shares
         .into_iter()
-        .map(|arms| Part::new(prepared, arms))
+        .map(|share| Part::new(prepared, share, arms.len()))
         .collect()
 }
 
 impl Crew {
     /// The arms of a scenario, for so many threads.
     pub(super) fn new(prepared: &Prepared, arms: &[Arm], seed: u64, threads: usize) -> Self {
+        let parts = parts(prepared, arms, seed, threads);
+        let drawn = match (&parts[..], prepared.channel.parameters().model) {
+            ([_, _, ..], ChannelModel::Load) => arms
+                .chunks(lanes(prepared))
+                .map(|arms| DrawnBeacons::new(arms.len()))
+                .collect(),
+            _ => Vec::new(),
+        };
         Self {
             clock: BeaconClock::default(),
-            parts: parts(prepared, arms, seed, threads),
+            parts,
+            drawn,
             outcome: SharedOutcome {
                 seed,
                 ..SharedOutcome::default()
@@ -159,6 +171,7 @@ impl Crew {
         world: &mut World<'_>,
         moment: &Moment,
         observer: &mut dyn Observer,
+        gang: &Gang,
     ) {
         let mut arms = self.parts.iter().flat_map(|part| &part.arms);
         let evaluate =
@@ -180,9 +193,12 @@ impl Crew {
         };
         match &mut self.parts[..] {
             [] => {}
-            [all] => all.step(&step, observer),
+            [all] => {
+                all.offer(&step, observer);
+                all.follow(&step, &[], observer);
+            }
             // Whoever watches is served by one part alone, so here nobody does.
-            parts => self.helpers_cpu_s += side_by_side(parts, &step),
+            parts => self.helpers_cpu_s += side_by_side(parts, &mut self.drawn, &step, gang),
         }
     }
 
@@ -221,29 +237,31 @@ impl Crew {
     }
 }
 
-/// Does all parts' share of a step, a thread each; gives the CPU seconds of threads other than this one.
-fn side_by_side(parts: &mut [Part], step: &PartStep<'_>) -> f64 {
-    let [first, others @ ..] = parts else {
-        return 0.0;
-    };
-    thread::scope(|scope| {
-        let helpers: Vec<_> = others
-            .iter_mut()
-            .map(|part| {
-                scope.spawn(|| {
-                    part.step(step, &mut Nobody);
-                    thread_cpu_s()
-                })
-            })
-            .collect();
-        first.step(step, &mut Nobody);
-        let joined = helpers.into_iter().map(|helper| {
-            helper
-                .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        });
-        joined.sum::<f64>()
-    })
+/// Does all parts' share of a step; gives the CPU seconds of threads other than this one.
+fn side_by_side(
+    parts: &mut [Part],
+    drawn: &mut [DrawnBeacons],
+    step: &PartStep<'_>,
+    gang: &Gang,
+) -> f64 {
+    let mut cpu_s = gang.share(parts.iter_mut().collect(), |part: &mut Part| {
+        part.offer(step, &mut Nobody);
+    });
+    let clock = Instant::now();
+    for part in &*parts {
+        part.add_loads(step.world, drawn);
+    }
+    for group in &mut *drawn {
+        cpu_s += group.draw(step.world, &step.beacons.senders, gang);
+    }
+    if let Some(first) = parts.first_mut() {
+        first.timing.beacons_s += clock.elapsed().as_secs_f64();
+    }
+    let drawn = &*drawn;
+    cpu_s += gang.share(parts.iter_mut().collect(), |part: &mut Part| {
+        part.follow(step, drawn, &mut Nobody);
+    });
+    cpu_s
 }
 
 /// Tells what everyone knows of itself.

@@ -4,6 +4,7 @@
 //! are offered, carried or thinned, and delivered; at the decision step of a cycle hosts decide and broadcast, and then
 //! the metric looks at what everyone knows.
 
+mod ahead;
 mod crew;
 mod crowd;
 mod part;
@@ -16,6 +17,7 @@ use thiserror::Error;
 
 use crate::arms::Arm;
 use crate::cpu::thread_cpu_s;
+use crate::gang::Gang;
 use crate::ids::Step;
 use crate::measure::{Margins, Nobody, Observer};
 use crate::outcome::{CycleRow, Outcome, SharedOutcome, Timing};
@@ -239,6 +241,7 @@ pub(crate) struct Run<'p> {
     /// What the arms of each scenario do.
     pub(crate) crews: Vec<Crew>,
     window: Window,
+    gang: Gang,
 }
 
 /// The steps of a run.
@@ -264,18 +267,59 @@ impl Window {
     fn steps(self) -> impl Iterator<Item = Step> + use<> {
         (0..self.end.0).map(Step)
     }
+
+    /// Makes the world of a step, at the turn of the first scenario.
+    fn make(
+        self,
+        world: &mut World<'_>,
+        step: Step,
+        traffic: &mut dyn FrameSource,
+        gang: &Gang,
+    ) -> Result<Moment, RunError> {
+        let clock = Clock::now();
+        if !traffic.next_frame(&mut world.road.frame)? {
+            return Err(RunError::TooShort {
+                found_s: f64::from(step.0) * STEP_S,
+                needed_s: f64::from(self.end.0) * STEP_S,
+            });
+        }
+        let prepared = world.prepared;
+        let type_of = |id| traffic.vehicle_type(VehicleId(id));
+        world
+            .road
+            .outfit_all(prepared, type_of)
+            .map_err(RunError::Traffic)?;
+        world.spent.traffic_s += clock.elapsed().as_secs_f64();
+        let channel = prepared.channel.parameters();
+        let reach_m = channel
+            .range_los_m
+            .max(channel.range_nlosv_m)
+            .max(channel.range_nlos_m);
+        let at_s = f64::from(step.0) * STEP_S;
+        crowd::check(at_s, reach_m, &world.road.frame.vehicles)?;
+        let timeline = &prepared.timeline;
+        let begin = self.measured_from;
+        // Nobody remembers for longer what it saw.
+        let everyone_looks = step.after(timeline.soft_state) >= begin;
+        let rebased = world.advance(step, everyone_looks, gang);
+        Ok(Moment {
+            measured: step >= begin,
+            begins_window: step == begin,
+            // The yardstick plans the first measured cycle in the one before it.
+            soon: step.after(timeline.cycle) >= begin,
+            rebased,
+        })
+    }
 }
 
 /// What of the arms is asked for, and whether it makes sense.
 fn wanted<'a>(
     arms: impl Iterator<Item = &'a Arm>,
-    options: &RunOptions,
     margin_m: Option<f64>,
 ) -> Result<Wanted, RunError> {
     let mut wanted = Wanted {
         cells: false,
         margin_m,
-        threads: options.threads,
     };
     for arm in arms {
         wanted.cells |= arm.strategy.has_summaries();
@@ -301,7 +345,7 @@ impl<'p> Run<'p> {
         margin_m: Option<f64>,
     ) -> Result<Self, RunError> {
         let arms = scenarios.iter().flat_map(|(_, arms)| arms.iter());
-        let wanted = wanted(arms, options, margin_m)?;
+        let wanted = wanted(arms, margin_m)?;
         let prepared: Vec<&Prepared> = scenarios.iter().map(|(prepared, _)| *prepared).collect();
         let [first, others @ ..] = &prepared[..] else {
             return Err(RunError::OtherRoad);
@@ -313,6 +357,7 @@ impl<'p> Run<'p> {
             world: World::new(first, others, seed, wanted),
             crews: scenarios.iter().map(crew).collect(),
             window: Window::new(first, options)?,
+            gang: Gang::new(options.threads),
         })
     }
 
@@ -328,9 +373,7 @@ impl<'p> Run<'p> {
         traffic: &mut dyn FrameSource,
     ) -> Result<(SeedOutcome, Margins), RunError> {
         self.crews[0].parts[0].margins = Some(Margins::default());
-        for step in self.window.steps() {
-            self.step(step, traffic, &mut Nobody)?;
-        }
+        self.go(traffic, &mut Nobody)?;
         let margins = self.crews[0].parts[0].margins.take().unwrap_or_default();
         Ok((self.conclude().pop().unwrap_or_default(), margins))
     }
@@ -344,10 +387,24 @@ impl<'p> Run<'p> {
         if observer.wants_record() {
             self.crews.iter_mut().for_each(Crew::watch);
         }
+        self.go(traffic, observer)?;
+        Ok(self.conclude())
+    }
+
+    /// Goes through all steps.
+    fn go(
+        &mut self,
+        traffic: &mut dyn FrameSource,
+        observer: &mut dyn Observer,
+    ) -> Result<(), RunError> {
+        if self.gang.size() > 1 && observer.is_nobody() {
+            let (world, crews) = (&mut self.world, &mut self.crews);
+            return ahead::go(world, crews, self.window, &self.gang, traffic);
+        }
         for step in self.window.steps() {
             self.step(step, traffic, observer)?;
         }
-        Ok(self.conclude())
+        Ok(())
     }
 
     fn conclude(self) -> Vec<SeedOutcome> {
@@ -372,45 +429,16 @@ impl<'p> Run<'p> {
         traffic: &mut dyn FrameSource,
         observer: &mut dyn Observer,
     ) -> Result<(), RunError> {
-        let clock = Clock::now();
         self.world.turn_to(0);
-        if !traffic.next_frame(&mut self.world.road.frame)? {
-            return Err(RunError::TooShort {
-                found_s: f64::from(step.0) * STEP_S,
-                needed_s: f64::from(self.window.end.0) * STEP_S,
-            });
-        }
-        let prepared = self.world.prepared;
-        let type_of = |id| traffic.vehicle_type(VehicleId(id));
-        self.world
-            .road
-            .outfit_all(prepared, type_of)
-            .map_err(RunError::Traffic)?;
-        self.world.spent.traffic_s += clock.elapsed().as_secs_f64();
-        let channel = prepared.channel.parameters();
-        let reach_m = channel
-            .range_los_m
-            .max(channel.range_nlosv_m)
-            .max(channel.range_nlos_m);
-        let at_s = f64::from(step.0) * STEP_S;
-        crowd::check(at_s, reach_m, &self.world.road.frame.vehicles)?;
-        let timeline = &prepared.timeline;
-        let begin = self.window.measured_from;
-        // Nobody remembers for longer what it saw.
-        let everyone_looks = step.after(timeline.soft_state) >= begin;
-        let rebased = self.world.advance(step, everyone_looks);
-        let moment = Moment {
-            measured: step >= begin,
-            begins_window: step == begin,
-            // The yardstick plans the first measured cycle in the one before it.
-            soon: step.after(timeline.cycle) >= begin,
-            rebased,
-        };
+        let moment = self
+            .window
+            .make(&mut self.world, step, traffic, &self.gang)?;
+        self.world.perceive();
         let alone = self.crews.len() == 1;
         for (turn, crew) in self.crews.iter_mut().enumerate() {
             let before = if alone { 0.0 } else { thread_cpu_s() };
             self.world.turn_to(turn);
-            crew.step(&mut self.world, &moment, observer);
+            crew.step(&mut self.world, &moment, observer, &self.gang);
             if !alone {
                 crew.own_cpu_s += thread_cpu_s() - before;
             }

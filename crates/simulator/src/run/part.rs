@@ -8,7 +8,7 @@ use covey_radio::{ChannelModel, LANES};
 
 use crate::arms::{Arm, Behaviour};
 use crate::channel::{
-    Air, Arrived, BeaconClock, BeaconLanes, Class, DueBeacons, Parcel, Sizes, Told,
+    Air, Arrived, BeaconClock, BeaconLanes, Class, DrawnBeacons, DueBeacons, Parcel, Sizes, Told,
 };
 use crate::ids::{Lane, Slot};
 use crate::measure::{
@@ -90,30 +90,46 @@ pub(crate) struct Part {
     sizes: Sizes,
     pub(crate) arms: Vec<ArmRun>,
     pub(crate) groups: Vec<BeaconLanes>,
+    /// The number of each group among those of all parts.
+    group_numbers: Vec<usize>,
     pub(super) timing: Timing,
     /// Relevant and missed pairs of the first arm by margin, for calibration.
     pub(super) margins: Option<Margins>,
 }
 
-impl Part {
-    /// A part with these arms, whose groups and lanes are given anew.
-    pub(super) fn new(prepared: &Prepared, mut arms: Vec<ArmRun>) -> Self {
+/// How many arms' beacons are delivered together.
+pub(super) fn lanes(prepared: &Prepared) -> usize {
+    match prepared.channel.parameters().model {
+        ChannelModel::Load => LANES,
         // Slot by slot, no two arms' beacons arrive together.
-        let lanes = match prepared.channel.parameters().model {
-            ChannelModel::Load => LANES,
-            ChannelModel::Sps => 1,
-        };
-        for (at, run) in arms.iter_mut().enumerate() {
-            run.group = at / lanes;
-            run.lane = Lane((at % lanes) as u8);
+        ChannelModel::Sps => 1,
+    }
+}
+
+impl Part {
+    /// A part with these arms of `all`, whose groups and lanes are given by their numbers: those of a group may be in several parts.
+    pub(super) fn new(prepared: &Prepared, mut arms: Vec<ArmRun>, all: usize) -> Self {
+        let lanes = lanes(prepared);
+        let mut group_numbers = Vec::new();
+        let mut own = Vec::new();
+        for run in &mut arms {
+            let group = run.number / lanes;
+            if group_numbers.last() != Some(&group) {
+                group_numbers.push(group);
+                own.push(0);
+            }
+            run.group = own.len() - 1;
+            run.lane = Lane((run.number % lanes) as u8);
+            own[run.group] |= run.lane.bit();
         }
+        let groups = group_numbers.iter().zip(own);
         Self {
             spoken: Spoken::new(prepared),
             sizes: Sizes::new(prepared.scenario.sizes, &prepared.scenario.protocol),
-            groups: arms
-                .chunks(lanes)
-                .map(|chunk| BeaconLanes::new(chunk.len()))
+            groups: groups
+                .map(|(group, own)| BeaconLanes::new(own, lanes.min(all - group * lanes)))
                 .collect(),
+            group_numbers,
             arms,
             timing: Timing::default(),
             margins: None,
@@ -129,8 +145,8 @@ impl Part {
         })
     }
 
-    /// Does the part's share of a step.
-    pub(super) fn step(&mut self, step: &PartStep<'_>, observer: &mut dyn Observer) {
+    /// Does the first half of the part's share of a step: all beacons and reports are offered, and it is settled which are carried.
+    pub(super) fn offer(&mut self, step: &PartStep<'_>, observer: &mut dyn Observer) {
         if step.rebased {
             self.rebase();
         }
@@ -145,6 +161,29 @@ impl Part {
         self.spoken.speak(step.world, step.beacons);
         self.arrive(step, observer);
         self.beacons_and_reports(step, observer);
+        self.timing.beacons_s += clock.elapsed().as_secs_f64();
+    }
+
+    /// Adds its arms' loads to those of all parts.
+    pub(super) fn add_loads(&self, world: &World<'_>, drawn: &mut [DrawnBeacons]) {
+        for run in &self.arms {
+            // Slot by slot nothing is drawn.
+            if let Some(group) = drawn.get_mut(self.group_numbers[run.group]) {
+                group.begin(world, run.lane, &run.air);
+            }
+        }
+    }
+
+    /// Does the other half: messages are delivered, hosts decide, and what everyone knows is looked at. Who receives beacons is
+    /// drawn, unless it was `drawn` for all parts.
+    pub(super) fn follow(
+        &mut self,
+        step: &PartStep<'_>,
+        drawn: &[DrawnBeacons],
+        observer: &mut dyn Observer,
+    ) {
+        let clock = Clock::now();
+        self.send(step, drawn, observer);
         self.timing.beacons_s += clock.elapsed().as_secs_f64();
         let clock = Clock::now();
         self.deliver_and_decide(step, observer);
@@ -250,7 +289,7 @@ impl Part {
         });
     }
 
-    /// Offers all beacons and reports of the step, decides which are carried, and delivers the beacons.
+    /// Offers all beacons and reports of the step, and decides which are carried.
     fn beacons_and_reports(&mut self, step: &PartStep<'_>, observer: &mut dyn Observer) {
         let (world, beacons) = (step.world, step.beacons);
         let thinning = Class::Beacon.thinning(world);
@@ -278,6 +317,11 @@ impl Part {
             stack.report(turn);
             turn.air.carry();
         });
+    }
+
+    /// Delivers the beacons of the step, or sends them on their way.
+    fn send(&mut self, step: &PartStep<'_>, drawn: &[DrawnBeacons], observer: &mut dyn Observer) {
+        let beacons = step.beacons;
         if self.is_scheduled() {
             self.each(step, observer, |stack, turn| {
                 if turn.observer.wants_messages() {
@@ -287,7 +331,7 @@ impl Part {
             });
             return;
         }
-        self.deliver_beacons(step);
+        self.deliver_beacons(step, drawn);
         if observer.wants_messages() {
             self.each(step, observer, |stack, turn| {
                 tell_messages(stack, turn, beacons);
@@ -307,7 +351,7 @@ impl Part {
     }
 
     /// Delivers the beacons of the step to all arms at once.
-    fn deliver_beacons(&mut self, step: &PartStep<'_>) {
+    fn deliver_beacons(&mut self, step: &PartStep<'_>, drawn: &[DrawnBeacons]) {
         let (world, senders) = (step.world, &step.beacons.senders);
         let mut carried = vec![vec![0u16; senders.len()]; self.groups.len()];
         for run in &self.arms {
@@ -319,10 +363,11 @@ impl Part {
         let mut delivered = vec![[0u64; LANES]; self.groups.len()];
         let in_range = |slot: Slot| world.links.range(slot).len() as u64;
         for (at, &slot) in senders.iter().enumerate() {
-            for ((group, masks), delivered) in
-                self.groups.iter_mut().zip(&carried).zip(&mut delivered)
-            {
-                group.deliver(world, &reception, slot, masks[at], step.measured, delivered);
+            let groups = self.groups.iter_mut().zip(&self.group_numbers);
+            for (((group, &number), masks), delivered) in groups.zip(&carried).zip(&mut delivered) {
+                let drawn = drawn.get(number).map(|drawn| drawn.hits(at));
+                let draw = (&reception, drawn);
+                group.deliver(world, draw, slot, masks[at], step.measured, delivered);
             }
         }
         let all: u64 = senders.iter().map(|&slot| in_range(slot)).sum();

@@ -1,6 +1,7 @@
 //! Who can hear whom, and how well: links of participants, found anew at every beacon interval.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use covey_radio::sidelink::LinkClass;
 use covey_radio::{Blockage, ChannelModel, FadingDraws, LinkGeometry, LinkState, PairLink};
@@ -8,6 +9,7 @@ use covey_world::{Point, sight};
 
 use super::pair_memory::{PairMemory, PairUpdate, Vehicle};
 use super::reach::{PairPower, Powers};
+use super::road::Road;
 use super::scene::Scene;
 use crate::ids::Slot;
 
@@ -61,18 +63,29 @@ impl Links {
 pub(super) struct Ears {
     /// By unordered pair.
     fading: PairMemory,
-    /// One for each thread.
+    /// One for each piece of the work.
     listeners: Vec<Listener>,
+    /// Room for links, where others still ask for those of the last update.
+    spare: Arc<Links>,
     linked: Vec<bool>,
     /// By index in the frame.
     antennas: Vec<Antenna>,
     pairs: Vec<LinkedPair>,
-    next: Vec<u32>,
+    /// Of the pairs by either end: where each place's begin.
+    firsts: Vec<u32>,
+    seconds: Vec<u32>,
     turned: Vec<(Slot, PairLink)>,
-    present: Vec<u64>,
-    by_place: Vec<PairLink>,
+    /// One for each piece of the work.
+    tables: Vec<Table>,
     /// CPU seconds of threads other than the caller's.
     pub(super) helpers_cpu_s: f64,
+}
+
+/// Working memory for rows: their receivers, a bit each, and what belongs to them.
+#[derive(Debug, Default)]
+struct Table {
+    present: Vec<u64>,
+    by_place: Vec<PairLink>,
 }
 
 /// What a link asks of a vehicle, close together: it is asked of every pair.
@@ -87,7 +100,7 @@ struct Antenna {
 /// Both ends of a link, and the link.
 type LinkedPair = (Slot, Slot, PairLink);
 
-/// What is found of the links of senders whose turn it is in one thread, and working memory.
+/// What is found of the links of the senders of one piece, and working memory.
 #[derive(Debug, Default)]
 struct Listener {
     pairs: Vec<LinkedPair>,
@@ -113,7 +126,7 @@ fn state_of(found: sight::LinkState, antennas: [f64; 2]) -> (LinkState, Option<B
 
 impl Scene<'_> {
     /// Links between participants are found anew, and with which power they receive each other where slots are simulated.
-    pub(super) fn link(&self, links: &mut Links, powers: &mut Powers, ears: &mut Ears) {
+    pub(super) fn link(&self, links: &mut Arc<Links>, powers: &mut Arc<Powers>, ears: &mut Ears) {
         ears.linked.clear();
         let linked = self.road.present().iter();
         ears.linked
@@ -127,7 +140,8 @@ impl Scene<'_> {
                 id: vehicle.id.0,
                 place,
             }));
-        ears.listeners.resize_with(self.threads, Listener::default);
+        ears.listeners
+            .resize_with(self.gang.pieces(), Listener::default);
         let last_update = self.step.before(self.prepared.timeline.beacon);
         let updates = ears.listeners.iter_mut().map(|one| &mut one.fading);
         ears.fading
@@ -137,21 +151,29 @@ impl Scene<'_> {
         ears.helpers_cpu_s += self.share_out(listeners, |listener, places| {
             listener.link(self, places, among, memory);
         });
-        powers.pairs.clear();
         ears.pairs.clear();
         if let [all] = &mut ears.listeners[..] {
             std::mem::swap(&mut ears.pairs, &mut all.pairs);
-            std::mem::swap(&mut powers.pairs, &mut all.powers);
         } else {
             for listener in &mut ears.listeners {
                 ears.pairs.append(&mut listener.pairs);
-                powers.pairs.append(&mut listener.powers);
             }
         }
-        self.tabulate(links, ears);
+        if Arc::get_mut(links).is_none() {
+            std::mem::swap(links, &mut ears.spare);
+        }
+        if Arc::get_mut(links).is_none() {
+            *links = Arc::default();
+        }
+        self.tabulate(Arc::make_mut(links), ears);
         let channel = &self.prepared.channel;
         if channel.parameters().model == ChannelModel::Sps {
             let near_m = self.prepared.sight.options().link_range;
+            let powers = Arc::make_mut(powers);
+            powers.pairs.clear();
+            for listener in &mut ears.listeners {
+                powers.pairs.append(&mut listener.powers);
+            }
             powers.tabulate(self.road, channel, &self.prepared.sight, near_m);
         }
     }
@@ -160,71 +182,132 @@ impl Scene<'_> {
     fn tabulate(&self, links: &mut Links, ears: &mut Ears) {
         let Ears {
             pairs,
-            next,
+            firsts,
+            seconds,
             turned,
-            present,
-            by_place,
+            tables,
             ..
         } = ears;
         let size = self.road.size();
-        // Each pair at its second end.
-        next.clear();
-        next.resize(size + 1, 0);
-        for &(_, b, _) in pairs.iter() {
-            next[b.index() + 1] += 1;
+        for counts in [&mut *firsts, &mut *seconds] {
+            counts.clear();
+            counts.resize(size + 1, 0);
+        }
+        for &(a, b, _) in pairs.iter() {
+            firsts[a.index() + 1] += 1;
+            seconds[b.index() + 1] += 1;
         }
         for slot in 0..size {
-            next[slot + 1] += next[slot];
+            firsts[slot + 1] += firsts[slot];
+            seconds[slot + 1] += seconds[slot];
         }
+        links.begin.clear();
+        let both = firsts.iter().zip(seconds.iter());
+        links
+            .begin
+            .extend(both.map(|(first, second)| first + second));
+        // Each pair at its second end; that moves every beginning to the next.
         turned.resize(pairs.len(), (Slot(0), PairLink::LOST));
         for &(a, b, link) in pairs.iter() {
-            let place = &mut next[b.index()];
+            let place = &mut seconds[b.index()];
             turned[*place as usize] = (a, link);
             *place += 1;
         }
-        // A row is sorted by marking its receivers: all of that stays in the nearest cache.
-        present.resize(size.div_ceil(64), 0);
-        by_place.resize(size, PairLink::LOST);
-        links.begin.clear();
-        links.begin.push(0);
-        links.receivers.clear();
-        links.ids.clear();
-        links.links.clear();
-        let (mut first, mut back) = (0, 0);
-        for (row, &end) in next[..size].iter().enumerate() {
+        let all = 2 * pairs.len();
+        links.receivers.resize(all, Slot(0));
+        links.ids.resize(all, 0);
+        links.links.resize(all, PairLink::LOST);
+        tables.resize_with(self.gang.pieces(), Table::default);
+        let share = size.div_ceil(tables.len()).max(1);
+        let mut left = Rows {
+            receivers: &mut links.receivers,
+            ids: &mut links.ids,
+            links: &mut links.links,
+        };
+        let begin = &links.begin;
+        let rows = (0..size).step_by(share);
+        let pieces = rows.zip(tables).map(|(from, table)| {
+            let to = (from + share).min(size);
+            let rows = left.take((begin[to] - begin[from]) as usize);
+            (from..to, rows, table)
+        });
+        let (pairs, turned, firsts, seconds) = (&*pairs, &*turned, &*firsts, &*seconds);
+        let work = |(places, rows, table): (Range<usize>, Rows<'_>, &mut Table)| {
+            table.list(self.road, places, rows, |row| {
+                let back = row.checked_sub(1).map_or(0, |before| seconds[before]);
+                let back = &turned[back as usize..seconds[row] as usize];
+                let onward = &pairs[firsts[row] as usize..firsts[row + 1] as usize];
+                let onward = onward.iter().map(|&(_, other, link)| (other, link));
+                back.iter().copied().chain(onward)
+            });
+        };
+        ears.helpers_cpu_s += self.gang.share(pieces.collect(), work);
+    }
+}
+
+/// Some rows of the lists of links.
+struct Rows<'a> {
+    receivers: &'a mut [Slot],
+    ids: &'a mut [u32],
+    links: &'a mut [PairLink],
+}
+
+impl<'a> Rows<'a> {
+    /// Takes the first so many links from these.
+    fn take(&mut self, count: usize) -> Self {
+        fn first<'a, T>(all: &mut &'a mut [T], count: usize) -> &'a mut [T] {
+            let (first, rest) = std::mem::take(all).split_at_mut(count);
+            *all = rest;
+            first
+        }
+        Self {
+            receivers: first(&mut self.receivers, count),
+            ids: first(&mut self.ids, count),
+            links: first(&mut self.links, count),
+        }
+    }
+}
+
+impl Table {
+    /// Lists what `of` gives for each of some rows by ascending place. A row is sorted by marking its receivers: all of that stays in the
+    /// nearest cache.
+    fn list<I: Iterator<Item = (Slot, PairLink)>>(
+        &mut self,
+        road: &Road,
+        places: Range<usize>,
+        rows: Rows<'_>,
+        of: impl Fn(usize) -> I,
+    ) {
+        let Self { present, by_place } = self;
+        present.resize(road.size().div_ceil(64), 0);
+        by_place.resize(road.size(), PairLink::LOST);
+        let mut at = 0;
+        for row in places {
             let (mut low, mut high) = (usize::MAX, 0);
-            let mut mark = |other: Slot, link: PairLink| {
+            for (other, link) in of(row) {
                 let word = other.index() / 64;
                 by_place[other.index()] = link;
                 present[word] |= 1 << (other.0 % 64);
                 low = low.min(word);
                 high = high.max(word + 1);
-            };
-            for &(other, link) in &turned[back..end as usize] {
-                mark(other, link);
             }
-            back = end as usize;
-            while let Some(&(_, other, link)) =
-                pairs.get(first).filter(|&&(a, ..)| a.index() == row)
-            {
-                mark(other, link);
-                first += 1;
-            }
+            let begin = at;
             // Where nothing is marked, nothing is taken.
             for (word, set) in present.iter_mut().enumerate().take(high).skip(low) {
                 let mut set = std::mem::take(set);
                 while set != 0 {
-                    let other = Slot((word * 64) as u32 + set.trailing_zeros());
+                    rows.receivers[at] = Slot((word * 64) as u32 + set.trailing_zeros());
                     set &= set - 1;
-                    links.receivers.push(other);
+                    at += 1;
                 }
             }
-            let receivers = &links.receivers[links.ids.len()..];
-            let numbers = receivers.iter().map(|&other| self.road.id(other));
-            links.ids.extend(numbers);
-            let found = receivers.iter().map(|other| by_place[other.index()]);
-            links.links.extend(found);
-            links.begin.push(links.receivers.len() as u32);
+            let receivers = &rows.receivers[begin..at];
+            for (id, &other) in rows.ids[begin..at].iter_mut().zip(receivers) {
+                *id = road.id(other);
+            }
+            for (link, other) in rows.links[begin..at].iter_mut().zip(receivers) {
+                *link = by_place[other.index()];
+            }
         }
     }
 }
@@ -246,6 +329,7 @@ impl Listener {
         let draws = FadingDraws::new(scene.seed, u64::from(scene.step.0));
         self.pairs.clear();
         self.powers.clear();
+        self.fading.begin_at(Slot(places.start));
         for slot in places.map(Slot) {
             let Some(at) = road.index(slot).filter(|_| road.participates(slot)) else {
                 continue;

@@ -14,6 +14,7 @@ mod sight;
 mod slots;
 mod stamps;
 
+use std::sync::Arc;
 use std::time::Instant as Clock;
 
 use covey_protocol::messages::{Confidence, ObjectState};
@@ -21,6 +22,7 @@ use covey_protocol::{AgentId, Instant, ObjectId};
 use covey_radio::ChannelModel;
 use covey_world::paths::{self, RelevantPairs};
 
+use crate::gang::Gang;
 use crate::ids::{Slot, Step, TileNumber};
 use crate::prepared::Prepared;
 
@@ -39,8 +41,6 @@ pub(crate) struct Wanted {
     pub(crate) cells: bool,
     /// Takes the place of the scenarios' d_min, in metres.
     pub(crate) margin_m: Option<f64>,
-    /// Threads that may work on it.
-    pub(crate) threads: usize,
 }
 
 /// Where the time of a world went, in seconds.
@@ -77,6 +77,9 @@ impl Relevance {
 }
 
 /// The world of a seed: one road, for all scenarios that have it in common.
+///
+/// Nothing of it depends on what arms do, so it may run ahead of them: at each step it leaves them a copy of what they ask for
+/// ([`World::leave`]), of which all that is large is shared, and takes new room for what it changes while they still hold the old.
 #[derive(Debug)]
 pub(crate) struct World<'p> {
     /// The scenario whose turn it is.
@@ -89,11 +92,13 @@ pub(crate) struct World<'p> {
     pub(crate) road: Road,
     pub(crate) sights: Sights,
     perceived: Perceived,
+    /// Looks that `perceived` has not begun yet: their steps, and how many places there were.
+    looks: Vec<(Step, usize)>,
     pub(crate) ghosts: Ghosts,
-    pub(crate) links: Links,
+    pub(crate) links: Arc<Links>,
     /// Empty unless slots are simulated.
-    pub(crate) powers: Powers,
-    wanted: Wanted,
+    pub(crate) powers: Arc<Powers>,
+    eyes: sight::Eyes,
     ears: links::Ears,
     pub(crate) spent: Spent,
 }
@@ -116,14 +121,51 @@ impl<'p> World<'p> {
             seed,
             time: Time::default(),
             road: Road::default(),
-            sights: Sights::new(wanted.cells),
+            sights: Sights::default(),
             perceived: Perceived::default(),
+            looks: Vec::new(),
             ghosts: Ghosts::default(),
-            links: Links::default(),
-            powers: Powers::default(),
-            wanted,
+            links: Arc::default(),
+            powers: Arc::default(),
+            eyes: sight::Eyes::new(wanted.cells),
             ears: links::Ears::default(),
             spent: Spent::default(),
+        }
+    }
+
+    /// What arms ask for at this step, for them to keep while the world goes on; they have to
+    /// [take over](World::take_over) what they themselves asked before.
+    pub(crate) fn leave(&mut self) -> Self {
+        Self {
+            prepared: self.prepared,
+            scenarios: Vec::new(),
+            turn: self.turn,
+            seed: self.seed,
+            time: self.time,
+            road: self.road.clone(),
+            sights: self.sights.clone(),
+            perceived: Perceived::default(),
+            looks: std::mem::take(&mut self.looks),
+            ghosts: self.ghosts.clone(),
+            links: Arc::clone(&self.links),
+            powers: Arc::clone(&self.powers),
+            eyes: sight::Eyes::default(),
+            ears: links::Ears::default(),
+            spent: Spent::default(),
+        }
+    }
+
+    /// Takes over what arms were told so far, from the world as they had it the step before.
+    pub(crate) fn take_over(&mut self, before: &mut Self) {
+        self.scenarios = std::mem::take(&mut before.scenarios);
+        self.perceived = std::mem::take(&mut before.perceived);
+        self.perceive();
+    }
+
+    /// Whatever was seen may be asked for.
+    pub(crate) fn perceive(&mut self) {
+        for (step, size) in self.looks.drain(..) {
+            self.perceived.begin(step, size);
         }
     }
 
@@ -200,14 +242,15 @@ impl<'p> World<'p> {
     }
 
     /// Takes in the frame of the next step, which the caller put into `self.road.frame`. Without `everyone_looks`, only
-    /// participants look. Gives whether stamps have a new origin: all that are kept elsewhere must then be moved by [`rebase`].
-    pub(crate) fn advance(&mut self, step: Step, everyone_looks: bool) -> bool {
+    /// participants look. Gives whether stamps have a new origin: all that are kept elsewhere must then be moved by [`rebase`]. Before
+    /// anything is asked of what was perceived, it is to be [taken in](World::perceive).
+    pub(crate) fn advance(&mut self, step: Step, everyone_looks: bool, gang: &Gang) -> bool {
         let rebased = self.time.go_to(step);
         if rebased {
             self.sights.rebase();
         }
         self.road.place(self.prepared, self.seed, step);
-        self.sights.everyone_looks = everyone_looks;
+        self.eyes.everyone_looks = everyone_looks;
         let now = self.time.stamp(step);
         self.sights.begin(self.road.size(), self.road.left(), now);
         // Where sensors take their time, what they saw before is not found anew.
@@ -217,7 +260,7 @@ impl<'p> World<'p> {
         }
         self.ghosts.forget(self.road.left());
         if self.is_sensing() {
-            self.look();
+            self.look(gang);
             self.ghosts.look(self.prepared, self.seed, &self.road, step);
         } else if !self.road.taken().is_empty() {
             self.admit_newcomers();
@@ -254,11 +297,10 @@ impl<'p> World<'p> {
             gone[slot.index()] = true;
         }
         let stays = |slot: Slot| !gone[slot.index()];
-        self.sights.retain(stays);
-        self.perceived.begin(self.sights.step, self.road.size());
-        self.links
-            .retain(|sender, receiver| stays(sender) && stays(receiver));
-        self.powers.forget(&gone);
+        self.eyes.retain(&mut self.sights, stays);
+        self.looks.push((self.sights.step, self.road.size()));
+        Arc::make_mut(&mut self.links).retain(|sender, receiver| stays(sender) && stays(receiver));
+        Arc::make_mut(&mut self.powers).forget(&gone);
     }
 
     /// Who comes between two looks is linked to nobody yet; where slots are simulated its power counts all the same.
@@ -266,30 +308,30 @@ impl<'p> World<'p> {
         let (channel, sight) = (&self.prepared.channel, &self.prepared.sight);
         if channel.parameters().model == ChannelModel::Sps {
             let near_m = sight.options().link_range;
-            self.powers.admit(&self.road, channel, sight, near_m);
+            Arc::make_mut(&mut self.powers).admit(&self.road, channel, sight, near_m);
         }
     }
 
     /// Sensors look and links are found anew.
-    fn look(&mut self) {
+    fn look(&mut self, gang: &Gang) {
         let scene = scene::Scene {
             prepared: self.prepared,
             seed: self.seed,
             step: self.time.step,
             observed: self.prepared.sight.observe(&self.road.frame.vehicles),
             road: &self.road,
-            threads: self.wanted.threads.max(1),
+            gang,
         };
         let clock = Clock::now();
-        self.sights.look(&scene, &self.time);
-        self.perceived.begin(self.sights.step, self.road.size());
+        self.eyes.look(&scene, &self.time, &mut self.sights);
+        self.looks.push((self.sights.step, self.road.size()));
         let sight_s = clock.elapsed().as_secs_f64();
         scene.link(&mut self.links, &mut self.powers, &mut self.ears);
         let links_s = clock.elapsed().as_secs_f64() - sight_s;
         let spent = &mut self.spent;
         spent.sight_s += sight_s;
         spent.links_s += links_s;
-        for helpers_cpu_s in [&mut self.sights.helpers_cpu_s, &mut self.ears.helpers_cpu_s] {
+        for helpers_cpu_s in [&mut self.eyes.helpers_cpu_s, &mut self.ears.helpers_cpu_s] {
             spent.helpers_cpu_s += std::mem::take(helpers_cpu_s);
         }
     }

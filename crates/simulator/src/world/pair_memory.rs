@@ -11,6 +11,7 @@ use crate::ids::{Slot, Step};
 /// Fading by unordered pair of vehicles at the last update, as the threads wrote it.
 #[derive(Debug, Default)]
 pub(crate) struct PairMemory {
+    /// By ascending places.
     last: Vec<Rows>,
 }
 
@@ -39,7 +40,9 @@ pub(crate) struct Vehicle {
 struct Rows {
     /// The step of the update; none before the first.
     step: Option<Step>,
-    /// Begin and end of each sender's pairs, by place.
+    /// The first place whose pairs are here.
+    first: usize,
+    /// Begin and end of each sender's pairs, by place from the first on.
     range: Vec<(u32, u32)>,
     /// Sender's number and the other vehicle.
     ends: Vec<(u32, Vehicle)>,
@@ -47,17 +50,18 @@ struct Rows {
 }
 
 impl Rows {
-    fn clear(&mut self, places: usize) {
+    fn clear(&mut self) {
         self.step = None;
         self.range.clear();
-        self.range.resize(places, (0, 0));
         self.ends.clear();
         self.fading.clear();
     }
 
     /// Where the pairs of a place begin, and the pairs.
     fn of(&self, place: Slot) -> (usize, &[(u32, Vehicle)]) {
-        let (begin, end) = self.range.get(place.index()).copied().unwrap_or((0, 0));
+        let range = place.index().checked_sub(self.first);
+        let range = range.and_then(|at| self.range.get(at));
+        let (begin, end) = range.copied().unwrap_or((0, 0));
         (begin as usize, &self.ends[begin as usize..end as usize])
     }
 }
@@ -80,9 +84,9 @@ impl PairMemory {
             count += 1;
             std::mem::swap(rows, &mut update.this);
             if rows.step != Some(last) {
-                rows.clear(0);
+                rows.clear();
             }
-            update.this.clear(places);
+            update.this.clear();
             update.this.step = Some(step);
             update.found.resize(places.max(update.found.len()), (0, 0));
         }
@@ -91,17 +95,22 @@ impl PairMemory {
 
     /// Among whose rows the pairs of a place are, where they begin, and the pairs.
     fn of(&self, place: Slot) -> (usize, usize, &[(u32, Vehicle)]) {
-        let rows = self.last.iter().enumerate();
-        let mut rows = rows.map(|(by, rows)| {
-            let (begin, ends) = rows.of(place);
-            (by, begin, ends)
-        });
-        rows.find(|(.., ends)| !ends.is_empty())
-            .unwrap_or((0, 0, &[][..]))
+        let after = self
+            .last
+            .partition_point(|rows| rows.first <= place.index());
+        let by = after.saturating_sub(1);
+        let of = self.last.get(by).map(|rows| rows.of(place));
+        let (begin, ends) = of.unwrap_or((0, &[]));
+        (by, begin, ends)
     }
 }
 
 impl PairUpdate {
+    /// Senders at the places from this one on are visited, by ascending place.
+    pub(crate) fn begin_at(&mut self, place: Slot) {
+        self.this.first = place.index();
+    }
+
     /// Goes on to the pairs of a sender, each sender once.
     pub(crate) fn visit(&mut self, memory: &PairMemory, sender: Vehicle) {
         if self.visit == u32::MAX {
@@ -111,7 +120,10 @@ impl PairUpdate {
         self.visit += 1;
         self.sender = sender;
         let here = self.this.ends.len() as u32;
-        self.this.range[sender.place.index()] = (here, here);
+        self.this
+            .range
+            .resize(sender.place.index() - self.this.first, (here, here));
+        self.this.range.push((here, here));
         let (by, begin, ends) = memory.of(sender.place);
         self.by = by;
         for (at, &(_, other)) in (begin as u32..).zip(ends) {
@@ -134,7 +146,9 @@ impl PairUpdate {
             });
         let this = &mut self.this;
         let fading = at.map_or_else(PairFading::default, |(rows, at)| rows.fading[at]);
-        this.range[sender.place.index()].1 += 1;
+        if let Some((_, end)) = this.range.last_mut() {
+            *end += 1;
+        }
         this.ends.push((sender.id, other));
         let at = this.fading.len();
         this.fading.push(fading);

@@ -1,5 +1,7 @@
 //! Who is on the road in a step: places, radios, tiles, states.
 
+use std::sync::Arc;
+
 use covey_draws::{Draws, Purpose};
 use covey_protocol::messages::AgentState;
 use covey_protocol::{AgentId, ObjectId, Position, Tile, Velocity};
@@ -60,7 +62,7 @@ impl Moment {
 }
 
 /// The vehicles of a step, by place, and their states of the last steps.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Road {
     /// The step's frame, as the traffic gives it.
     pub(crate) frame: Frame,
@@ -79,7 +81,7 @@ pub(crate) struct Road {
     appeared: Vec<Step>,
     tile: Vec<TileNumber>,
     /// States by step and place.
-    ring: Vec<Vec<Moment>>,
+    ring: Vec<Arc<Vec<Moment>>>,
 }
 
 impl Default for Road {
@@ -95,7 +97,7 @@ impl Default for Road {
             participants: Vec::new(),
             appeared: Vec::new(),
             tile: Vec::new(),
-            ring: vec![Vec::new(); RING],
+            ring: vec![Arc::default(); RING],
         }
     }
 }
@@ -292,7 +294,8 @@ impl Road {
         let errors = &prepared.scenario.errors;
         let tile_m = prepared.scenario.protocol.tile_m;
         let now = step.0 as usize;
-        let mut moments = std::mem::take(&mut self.ring[now % RING]);
+        let mut taken = std::mem::take(&mut self.ring[now % RING]);
+        let moments = Arc::make_mut(&mut taken);
         moments.resize(self.size(), Moment::default());
         let vehicles = self.frame.vehicles.iter().zip(&self.placed.places);
         for (at, (vehicle, &slot)) in vehicles.enumerate() {
@@ -308,6 +311,6 @@ impl Road {
             }
             moments[slot.index()] = moment;
         }
-        self.ring[now % RING] = moments;
+        self.ring[now % RING] = taken;
     }
 }

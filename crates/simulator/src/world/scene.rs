@@ -2,12 +2,11 @@
 //! among threads.
 
 use std::ops::Range;
-use std::thread;
 
 use covey_world::sight::Observed;
 
 use super::road::Road;
-use crate::cpu::thread_cpu_s;
+use crate::gang::Gang;
 use crate::ids::Step;
 use crate::prepared::Prepared;
 
@@ -19,13 +18,12 @@ pub(super) struct Scene<'a> {
     pub(super) step: Step,
     pub(super) observed: Observed<'a>,
     pub(super) road: &'a Road,
-    /// Threads that may work on it, at least one.
-    pub(super) threads: usize,
+    /// Who may work on it.
+    pub(super) gang: &'a Gang,
 }
 
 impl Scene<'_> {
-    /// Shares all places out among workers, in order; each has a thread, the first that of the caller. Gives the CPU seconds of
-    /// the others.
+    /// Shares all places out among workers, in order, a piece each. Gives the CPU seconds of threads other than the caller's.
     pub(super) fn share_out<W: Send>(
         &self,
         workers: &mut [W],
@@ -33,36 +31,14 @@ impl Scene<'_> {
     ) -> f64 {
         let size = self.road.size() as u32;
         let share = size.div_ceil(workers.len().max(1) as u32);
-        let places = |number: u32| {
+        let piece = |(number, worker): (u32, _)| {
             let begin = (number * share).min(size);
-            begin..(begin + share).min(size)
+            (begin..(begin + share).min(size), worker)
         };
-        match workers {
-            [] => 0.0,
-            [all] => {
-                work(all, places(0));
-                0.0
-            }
-            [first, others @ ..] => thread::scope(|scope| {
-                let work = &work;
-                let helpers: Vec<_> = (1..)
-                    .zip(others)
-                    .map(|(number, worker)| {
-                        let places = places(number);
-                        scope.spawn(move || {
-                            work(worker, places);
-                            thread_cpu_s()
-                        })
-                    })
-                    .collect();
-                work(first, places(0));
-                let joined = helpers.into_iter().map(|helper| {
-                    helper
-                        .join()
-                        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-                });
-                joined.sum()
-            }),
-        }
+        let pieces = (0u32..).zip(workers).map(piece).collect();
+        self.gang
+            .share(pieces, |(places, worker): (Range<u32>, &mut W)| {
+                work(worker, places);
+            })
     }
 }

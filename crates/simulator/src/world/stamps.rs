@@ -21,6 +21,11 @@ pub(crate) struct PairStamps {
 }
 
 impl PairStamps {
+    /// For how many places there is room.
+    pub(crate) fn size(&self) -> usize {
+        self.rows.len()
+    }
+
     /// Makes room for `size` places.
     pub(crate) fn grow(&mut self, size: usize) {
         if self.rows.len() < size {

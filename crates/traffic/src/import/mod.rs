@@ -103,6 +103,9 @@ pub fn drives_on_the_left(lon: f64, lat: f64) -> bool {
     })
 }
 
+/// A protobuf file becomes at most so many times as long as XML, where that is more than is read otherwise: an honest one, some 20 times.
+const PBF_GROWTH: u64 = 60;
+
 /// Makes `out/NAME.net.xml.gz`, `out/NAME.poly.xml.gz` and `out/PROVENANCE.md` from the extract `osm`, `NAME` being the
 /// extract's name without endings.
 ///
@@ -260,7 +263,9 @@ fn unpack(osm: &Path, plain: &Path, max_bytes: u64) -> Result<Option<(f64, f64)>
             ));
         }
     } else if head.windows(9).any(|window| window == b"OSMHeader") {
-        pbf::to_xml(BufReader::new(open(osm)?), &mut writer)
+        let packed = std::fs::metadata(osm).map_or(0, |data| data.len());
+        let most = max_bytes.max(packed.saturating_mul(PBF_GROWTH));
+        pbf::to_xml(BufReader::new(open(osm)?), &mut writer, most)
             .map_err(|error| extract_error(osm, error.to_string()))?;
     } else if head
         .iter()

@@ -2,7 +2,8 @@
 //! their tags; no history and no authors.
 //!
 //! A file is a row of blobs, each with a short header before it. What a blob holds is described by its messages ([`format`]),
-//! and decoded by prost without a compiler of protobuf. Blocks are read one after the other, so a file may be larger than memory.
+//! and decoded by prost without a compiler of protobuf. Blocks are read one after the other, so a file may be larger than memory; and
+//! so are the elements of a block, which take many times as much room as in the file when they are empty.
 
 mod format;
 
@@ -33,6 +34,9 @@ pub enum PbfError {
         "protobuf file that needs {0}, which is not read; osmium or osmconvert turn it into .osm"
     )]
     Foreign(String),
+    /// There is more of it than allowed: many elements may have one long text.
+    #[error("protobuf file that becomes more than {0} bytes of XML")]
+    TooLarge(u64),
     /// The XML cannot be written.
     #[error("cannot write OSM XML ({0})")]
     Write(#[from] io::Error),
@@ -44,25 +48,61 @@ impl PbfError {
     }
 }
 
-/// Writes all of `reader`, an `.osm.pbf`, as OSM XML.
+/// Writes all of `reader`, an `.osm.pbf`, as OSM XML of at most `max_bytes`.
 ///
 /// # Errors
-/// If the file is damaged, packed or made in a way that is not read, or if the XML cannot be written.
-pub fn to_xml(mut reader: impl Read, mut writer: impl Write) -> Result<(), PbfError> {
+/// If the file is damaged, packed or made in a way that is not read, becomes too large, or if the XML cannot be written.
+pub fn to_xml(mut reader: impl Read, writer: impl Write, max_bytes: u64) -> Result<(), PbfError> {
+    let mut writer = Limited {
+        writer,
+        left: max_bytes,
+        is_full: false,
+    };
+    let written = write_all(&mut reader, &mut writer);
+    match written {
+        Err(PbfError::Write(_)) if writer.is_full => Err(PbfError::TooLarge(max_bytes)),
+        written => written,
+    }
+}
+
+fn write_all(reader: &mut impl Read, writer: &mut impl Write) -> Result<(), PbfError> {
     writeln!(
         writer,
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<osm version=\"0.6\" generator=\"covey\">"
     )?;
-    while let Some((kind, content)) = next_blob(&mut reader)? {
+    while let Some((kind, content)) = next_blob(reader)? {
         match kind.as_str() {
             "OSMHeader" => check_features(&decoded(&content)?)?,
-            "OSMData" => write_block(&decoded(&content)?, &mut writer)?,
+            "OSMData" => write_block(&decoded(&content)?, writer)?,
             // As the format wants it: what is not known is passed over.
             _ => {}
         }
     }
     writeln!(writer, "</osm>")?;
     Ok(())
+}
+
+/// Takes so many bytes and no more.
+struct Limited<W> {
+    writer: W,
+    left: u64,
+    is_full: bool,
+}
+
+impl<W: Write> Write for Limited<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.is_full = bytes.len() as u64 > self.left;
+        if self.is_full {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        let written = self.writer.write(bytes)?;
+        self.left -= written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
 }
 
 fn decoded<M: Message + Default>(bytes: &[u8]) -> Result<M, PbfError> {
@@ -156,7 +196,7 @@ fn write_block(block: &PrimitiveBlock, writer: &mut impl Write) -> Result<(), Pb
         offset: (block.lat_offset(), block.lon_offset()),
     };
     for group in &block.groups {
-        table.write_group(group, writer)?;
+        table.write_group(&decoded(group)?, writer)?;
     }
     Ok(())
 }
@@ -164,16 +204,16 @@ fn write_block(block: &PrimitiveBlock, writer: &mut impl Write) -> Result<(), Pb
 impl Block<'_> {
     fn write_group(&self, group: &PrimitiveGroup, writer: &mut impl Write) -> Result<(), PbfError> {
         for node in &group.nodes {
-            self.write_node(node, writer)?;
+            self.write_node(&decoded(node)?, writer)?;
         }
         if let Some(nodes) = &group.dense {
             self.write_dense(nodes, writer)?;
         }
         for way in &group.ways {
-            self.write_way(way, writer)?;
+            self.write_way(&decoded(way)?, writer)?;
         }
         for relation in &group.relations {
-            self.write_relation(relation, writer)?;
+            self.write_relation(&decoded(relation)?, writer)?;
         }
         Ok(())
     }
@@ -322,7 +362,7 @@ impl Sum {
     }
 }
 
-/// Text as an attribute's value. Control characters, which XML cannot hold, become spaces.
+/// Text as an attribute's value. Characters that XML cannot hold become spaces.
 struct Escaped<'a>(&'a str);
 
 impl std::fmt::Display for Escaped<'_> {
@@ -335,6 +375,7 @@ impl std::fmt::Display for Escaped<'_> {
                 '>' => f.write_str("&gt;")?,
                 '"' => f.write_str("&quot;")?,
                 c if c.is_control() => f.write_char(' ')?,
+                '\u{fffe}' | '\u{ffff}' => f.write_char(' ')?,
                 c => f.write_char(c)?,
             }
         }

@@ -218,7 +218,7 @@ fn names_and_sides_of_the_road() {
 
 fn xml_of(file: &[u8]) -> Result<String, pbf::PbfError> {
     let mut xml = Vec::new();
-    pbf::to_xml(file, &mut xml)?;
+    pbf::to_xml(file, &mut xml, 1 << 20)?;
     Ok(String::from_utf8(xml).unwrap())
 }
 
@@ -237,7 +237,7 @@ fn packed_blob(out: &mut Vec<u8>, field: u64, content: &[u8]) {
 /// A node by itself, one in columns with a tag, and a relation of three kinds of members.
 fn block_of_all_kinds() -> Vec<u8> {
     let mut strings = Vec::new();
-    for string in ["", "outer", "type", "a\"b\u{1}"] {
+    for string in ["", "outer", "type", "a\"b\u{ffff}"] {
         bytes(&mut strings, 1, string.as_bytes());
     }
     let mut node = Vec::new();
@@ -307,6 +307,32 @@ fn protobuf_that_is_not_read_says_what_it_needs() {
     );
     let error = xml_of(&u32::MAX.to_be_bytes()).unwrap_err().to_string();
     assert!(error.contains("a header of 4294967295 bytes"), "{error}");
+}
+
+#[test]
+fn a_text_that_many_elements_have_is_not_written_for_ever() {
+    let mut strings = Vec::new();
+    bytes(&mut strings, 1, b"");
+    bytes(&mut strings, 1, &[b'a'; 10_000]);
+    let mut dense = Vec::new();
+    for field in [1, 8, 9] {
+        bytes(&mut dense, field, &[2]);
+    }
+    bytes(&mut dense, 10, &[1; 2_000]);
+    let mut group = Vec::new();
+    bytes(&mut group, 2, &dense);
+    let mut block = Vec::new();
+    bytes(&mut block, 1, &strings);
+    bytes(&mut block, 2, &group);
+    let mut file = Vec::new();
+    packed_blob(&mut file, 1, &block);
+    let mut xml = Vec::new();
+    let error = pbf::to_xml(&file[..], &mut xml, 1 << 20).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "protobuf file that becomes more than 1048576 bytes of XML"
+    );
+    assert!(xml.len() <= 1 << 20);
 }
 
 #[test]

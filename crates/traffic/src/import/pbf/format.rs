@@ -44,8 +44,9 @@ pub(super) struct HeaderBlock {
 pub(super) struct PrimitiveBlock {
     #[prost(message, optional, tag = "1")]
     pub strings: Option<StringTable>,
-    #[prost(message, repeated, tag = "2")]
-    pub groups: Vec<PrimitiveGroup>,
+    /// [`PrimitiveGroup`], to be decoded one by one.
+    #[prost(bytes = "vec", repeated, tag = "2")]
+    pub groups: Vec<Vec<u8>>,
     /// Nanodegrees.
     #[prost(int32, optional, tag = "17", default = "100")]
     pub granularity: Option<i32>,
@@ -62,17 +63,20 @@ pub(super) struct StringTable {
     pub strings: Vec<Vec<u8>>,
 }
 
-/// Elements of one kind.
+/// Elements of one kind, those that are messages to be decoded one by one.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct PrimitiveGroup {
-    #[prost(message, repeated, tag = "1")]
-    pub nodes: Vec<Node>,
+    /// [`Node`].
+    #[prost(bytes = "vec", repeated, tag = "1")]
+    pub nodes: Vec<Vec<u8>>,
     #[prost(message, optional, tag = "2")]
     pub dense: Option<DenseNodes>,
-    #[prost(message, repeated, tag = "3")]
-    pub ways: Vec<Way>,
-    #[prost(message, repeated, tag = "4")]
-    pub relations: Vec<Relation>,
+    /// [`Way`].
+    #[prost(bytes = "vec", repeated, tag = "3")]
+    pub ways: Vec<Vec<u8>>,
+    /// [`Relation`].
+    #[prost(bytes = "vec", repeated, tag = "4")]
+    pub relations: Vec<Vec<u8>>,
 }
 
 /// A node; keys and values are numbers of texts.
