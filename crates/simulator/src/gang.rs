@@ -114,7 +114,7 @@ mod tests {
         let gang = Gang::new(2);
         let work = || {
             gang.share((0..9).collect(), |piece: i32| {
-                assert!(piece < 5, "piece {piece}")
+                assert!(piece < 5, "piece {piece}");
             })
         };
         let told = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
