@@ -26,7 +26,7 @@ use crate::messages::{AgentState, ObjectState, Size};
 use crate::sorted::SortedMap;
 use crate::time::{Duration, Instant};
 
-use around::{Around, Present};
+use around::{Around, Present, SLACK_M};
 use assignment::Assignment;
 pub(crate) use sighted::Sighted;
 
@@ -270,6 +270,8 @@ pub struct Association {
     /// By track: the cell in which it was seen last.
     cells: Vec<[i32; 2]>,
     numbers: SortedMap<ObjectId, u32>,
+    /// Where the station stands among them that spoke last.
+    last: usize,
     next: u16,
     /// Room to use again.
     entries: Vec<Seen>,
@@ -312,7 +314,7 @@ impl Association {
         if !state.is_finite() {
             return None;
         }
-        let known = self.numbers.get(station).copied();
+        let known = self.numbers.get_near(&mut self.last, station).copied();
         if let Some(number) = known
             && let Some(announced_at) = self.tracks[number as usize].announced_at
         {
@@ -367,11 +369,20 @@ impl Association {
         let not = sender.and_then(|id| self.numbers.get(id).copied());
         let mut around = core::mem::take(&mut self.around);
         let mut present = core::mem::take(&mut self.present);
-        around.find(self, &mut present, not, &entries);
-        self.present = present;
         let mut assignment = core::mem::take(&mut self.assignment);
-        let spotted = around.spotted(self);
-        assignment.find(&spotted, &entries, self.accuracy, |entry| around.of(entry));
+        around.find(self, &mut present, not, &entries, SLACK_M);
+        let mut spotted = around.spotted(self);
+        assignment.pair_up(&spotted, &entries, |entry| around.of(entry));
+        if let Some(offset) = assignment.begin(&spotted, &entries, self.accuracy) {
+            // What is nearer than that was tried already.
+            if !offset.iter().all(|off| off.abs() <= SLACK_M) {
+                around.find(self, &mut present, not, &entries, f64::INFINITY);
+                spotted = around.spotted(self);
+                assignment.pair_up(&spotted, &entries, |entry| around.of(entry));
+            }
+            assignment.finish(&spotted, &entries, self.accuracy, offset);
+        }
+        self.present = present;
         let mut labels = alloc::vec![None; objects.len()];
         let usable = objects.iter().zip(&mut labels);
         let usable = usable.filter_map(|(object, label)| object.is_finite().then_some(label));

@@ -93,12 +93,11 @@ pub struct Inclusion {
     included: SortedMap<ObjectId, (Instant, Then)>,
 }
 
-/// How an object moved when it was included. Its direction is worked out where that matters.
+/// How an object moved when it was included.
 #[derive(Debug, Clone, Copy)]
 struct Then {
     position: Position,
     velocity: Velocity,
-    speed: f64,
 }
 
 impl From<&ObjectState> for Then {
@@ -106,41 +105,42 @@ impl From<&ObjectState> for Then {
         Self {
             position: state.position,
             velocity: state.velocity,
-            speed: state.velocity.speed(),
         }
     }
 }
 
 impl Then {
-    /// The rules want an object in a report again that is `now`, of this speed.
-    fn has_changed(&self, now: &ObjectState, speed: f64) -> bool {
-        let motion = |heading| Motion {
-            position: self.position,
-            speed: self.speed,
-            heading,
-        };
-        let place = Motion {
-            position: now.position,
-            speed,
-            heading: 0.0,
-        };
-        if place.has_moved_since(&motion(0.0)) {
+    /// The rules want an object in a report again that is `now`.
+    fn has_changed(&self, now: &ObjectState) -> bool {
+        // Roots and directions are dear: they are worked out only where they matter.
+        let off = [
+            now.position.x - self.position.x,
+            now.position.y - self.position.y,
+        ];
+        let off_m2 = off[0] * off[0] + off[1] * off[1];
+        if off_m2 > MOVED_M * MOVED_M * (1.0 + DOUBT) {
             return true;
-        }
-        if speed.min(self.speed) < SLOW_M_PER_S {
-            return false;
         }
         let (a, b) = (self.velocity, now.velocity);
-        let (cross, along) = (libm::fabs(a.x * b.y - a.y * b.x), a.x * b.x + a.y * b.y);
-        // Directions are dear: they are worked out only in case of doubt.
-        if cross > along * (TURNED_TAN + DOUBT) {
+        let speeds = [a.speed(), b.speed()];
+        if libm::fabs(speeds[1] - speeds[0]) > FASTER_M_PER_S {
             return true;
         }
-        if cross < along * (TURNED_TAN - DOUBT) {
+        let (cross, along) = (libm::fabs(a.x * b.y - a.y * b.x), a.x * b.x + a.y * b.y);
+        let turns = speeds[0].min(speeds[1]) >= SLOW_M_PER_S;
+        if turns && cross > along * (TURNED_TAN + DOUBT) {
+            return true;
+        }
+        let straight = !turns || cross < along * (TURNED_TAN - DOUBT);
+        if straight && off_m2 < MOVED_M * MOVED_M * (1.0 - DOUBT) {
             return false;
         }
-        let heading = libm::atan2(a.y, a.x);
-        Motion::from(now).has_changed_since(&motion(heading))
+        let then = Motion {
+            position: self.position,
+            speed: speeds[0],
+            heading: libm::atan2(a.y, a.x),
+        };
+        Motion::from(now).has_changed_since(&then)
     }
 }
 
@@ -154,7 +154,7 @@ impl Inclusion {
         if !is_recent(now, *at) {
             return true;
         }
-        then.has_changed(state, state.velocity.speed())
+        then.has_changed(state)
     }
 
     /// A report at `now` includes `objects`.
@@ -268,7 +268,7 @@ mod tests {
             };
             let (then, now) = (state(heading), state(heading + off));
             let plain = Motion::from(&now).has_changed_since(&Motion::from(&then));
-            let found = Then::from(&then).has_changed(&now, now.velocity.speed());
+            let found = Then::from(&then).has_changed(&now);
             assert_eq!(found, plain, "{then:?} {now:?}");
             turned += u32::from(found);
             straight += u32::from(!found);

@@ -59,6 +59,14 @@ impl<K: Ord + Copy, V> SortedMap<K, V> {
         rest.map(offset).map_err(offset)
     }
 
+    /// As [`get`](Self::get), quick where keys are mostly asked for in order: `hint` is the place of the last one, and is brought
+    /// up to date.
+    pub(crate) fn get_near(&self, hint: &mut usize, key: K) -> Option<&V> {
+        let found = self.find_near(*hint, key);
+        *hint = found.unwrap_or_else(|at| at);
+        found.ok().map(|at| &self.values[at])
+    }
+
     /// As [`get_or_insert_with`](Self::get_or_insert_with), quick where keys are mostly asked for in order: `hint` is the
     /// place of the last one, and is brought up to date.
     pub(crate) fn get_or_insert_near(
@@ -196,6 +204,9 @@ mod tests {
         for hint in 0..42 {
             for key in 0..125 {
                 assert_eq!(map.find_near(hint, key), map.find(key), "{hint} {key}");
+                let mut next = hint;
+                assert_eq!(map.get_near(&mut next, key), map.get(key));
+                assert_eq!(map.get_near(&mut next, key), map.get(key));
             }
         }
         let (mut hint, mut passed) = (39, 0);

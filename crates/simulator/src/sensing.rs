@@ -5,7 +5,7 @@
 
 use covey_draws::{Draws, Purpose};
 use covey_protocol::messages::ObjectState;
-use covey_protocol::{Position, Velocity};
+use covey_protocol::{Instant, Position, Velocity};
 
 use crate::errors::Errors;
 use crate::ids::Step;
@@ -127,9 +127,41 @@ pub(crate) struct Noise<'a> {
 /// So many objects are dealt with at a time.
 const AT_ONCE: usize = 32;
 
+/// The place of something, and how it moves.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Moving {
+    pub(crate) position: Position,
+    pub(crate) velocity: Velocity,
+}
+
+/// How fast something goes, and in which direction; what stands still has none.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Way {
+    speed: f64,
+    direction: Option<[f64; 2]>,
+}
+
+impl From<Velocity> for Way {
+    fn from(Velocity { x, y }: Velocity) -> Self {
+        let speed = x.hypot(y);
+        Self {
+            speed,
+            direction: (speed > 1e-6).then(|| [x / speed, y / speed]),
+        }
+    }
+}
+
 impl Noise<'_> {
-    /// What `observer`, that goes along `heading`, makes of objects.
-    pub(crate) fn distort_all(&self, observer: u32, heading: f64, states: &mut [ObjectState]) {
+    /// What `observer`, that goes along `heading`, makes of objects with these numbers; `way` tells which way the object with a place
+    /// among them really goes.
+    pub(crate) fn distort_all(
+        &self,
+        observer: u32,
+        heading: f64,
+        numbers: &[u32],
+        states: &mut [Moving],
+        way: impl Fn(usize) -> Way,
+    ) {
         let sensing = self.sensing;
         if !sensing.distorts() || states.is_empty() {
             return;
@@ -156,12 +188,8 @@ impl Noise<'_> {
                 0.0
             }
         });
-        for some in states.chunks_mut(AT_ONCE) {
-            let mut ids = [0; AT_ONCE];
-            for (id, state) in ids.iter_mut().zip(&*some) {
-                *id = state.id.0 as u32;
-            }
-            let ids = &ids[..some.len()];
+        let chunks = states.chunks_mut(AT_ONCE).zip(numbers.chunks(AT_ONCE));
+        for (chunk, (some, ids)) in chunks.enumerate() {
             let mut off = [[0.0; AT_ONCE]; 4];
             for ((off, draws), error) in off.iter_mut().zip(&self.draws).zip(errors) {
                 if error > 0.0 {
@@ -171,19 +199,20 @@ impl Noise<'_> {
             }
             for (k, state) in some.iter_mut().enumerate() {
                 let off = [0, 1, 2, 3].map(|class: usize| off[class][k]);
-                self.distort(heading, off, always, state);
+                self.distort(heading, off, always, way(AT_ONCE * chunk + k), state);
             }
         }
     }
 
     /// What somebody that goes along a heading, of which sine and cosine are given, makes of `state`, off by so much this time, and
-    /// always.
+    /// always; it really goes this `way`.
     fn distort(
         &self,
         heading: (f64, f64),
         off: [f64; 4],
         always: [f64; 4],
-        state: &mut ObjectState,
+        way: Way,
+        state: &mut Moving,
     ) {
         state.position.x += off[0];
         state.position.y += off[1];
@@ -193,17 +222,10 @@ impl Noise<'_> {
             state.position.y += always[0] * sin + always[1] * cos;
         }
         let (faster, turned) = (off[2] + always[2], off[3] + always[3]);
-        let Velocity { x, y } = state.velocity;
-        let speed = x.hypot(y);
         // What stands still has no direction but that of the one who looks.
-        let (dx, dy) = if speed > 1e-6 {
-            (x / speed, y / speed)
-        } else {
-            let (sin, cos) = heading;
-            (cos, sin)
-        };
+        let [dx, dy] = way.direction.unwrap_or([heading.1, heading.0]);
         let (sin, cos) = turned.to_radians().sin_cos();
-        let speed = speed + faster;
+        let speed = way.speed + faster;
         state.velocity =
             Velocity::new(speed * (dx * cos - dy * sin), speed * (dx * sin + dy * cos));
     }
@@ -275,46 +297,60 @@ impl Gate {
     }
 }
 
-/// Where something is after some seconds that goes on as it went.
-pub(crate) fn moved(state: &ObjectState, seconds: f64) -> Position {
-    Position::new(
-        state.position.x + seconds * state.velocity.x,
-        state.position.y + seconds * state.velocity.y,
-    )
+/// Where something was when it was sensed, and how it moved: all that it takes to say where it is later.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Whereabouts {
+    pub(crate) sensed_at: Instant,
+    pub(crate) position: Position,
+    pub(crate) velocity: Velocity,
+}
+
+impl From<&ObjectState> for Whereabouts {
+    fn from(state: &ObjectState) -> Self {
+        Self {
+            sensed_at: state.sensed_at,
+            position: state.position,
+            velocity: state.velocity,
+        }
+    }
+}
+
+impl Whereabouts {
+    /// Where it is at some time if it goes on as it went.
+    pub(crate) fn later(&self, at: Instant) -> Position {
+        let seconds = at.since(self.sensed_at).seconds();
+        Position::new(
+            self.position.x + seconds * self.velocity.x,
+            self.position.y + seconds * self.velocity.y,
+        )
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use covey_protocol::messages::Confidence;
-    use covey_protocol::{Instant, ObjectId};
-
     use super::*;
 
-    fn object(x: f64, speed: f64) -> ObjectState {
-        ObjectState {
-            id: ObjectId(9),
+    fn object(x: f64, speed: f64) -> Moving {
+        Moving {
             position: Position::new(x, 0.0),
             velocity: Velocity::new(0.0, speed),
-            size: Default::default(),
-            sensed_at: Instant::ZERO,
-            confidence: Confidence::FULL,
         }
     }
 
     /// What an observer that goes along `heading` makes of `state` at a step.
-    fn seen_by(
-        sensing: &Sensing,
-        [observer, step]: [u32; 2],
-        heading: f64,
-        state: &mut ObjectState,
-    ) {
+    fn seen_by(sensing: &Sensing, [observer, step]: [u32; 2], heading: f64, state: &mut Moving) {
         // Among others, so that nobody depends on who else is there.
         let mut all = [object(0.0, 0.0); AT_ONCE + 2];
         all[AT_ONCE] = *state;
         let noise = sensing.noise(3, Step(step));
-        noise.distort_all(observer, heading, &mut all);
+        let distort = |all: &mut [Moving]| {
+            let ways: Vec<Way> = all.iter().map(|one| one.velocity.into()).collect();
+            let numbers = vec![9; all.len()];
+            noise.distort_all(observer, heading, &numbers, all, |k| ways[k]);
+        };
+        distort(&mut all);
         let mut alone = [*state];
-        noise.distort_all(observer, heading, &mut alone);
+        distort(&mut alone);
         assert_eq!(alone[0], all[AT_ONCE]);
         *state = alone[0];
     }

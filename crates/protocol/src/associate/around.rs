@@ -6,6 +6,8 @@ use super::assignment::Bodies;
 use super::{Association, GATE, MOST_S, ROUNDING_M, Seen, Track, cell, drift};
 use crate::time::Instant;
 
+/// Mostly all entries of a look are off by no more than this along an axis, in metres.
+pub(super) const SLACK_M: f64 = 0.75;
 /// Tracks are put into so many strips across the look.
 const STRIPS: usize = 64;
 /// No spot comes next.
@@ -180,62 +182,59 @@ impl Strips {
 
 impl Around {
     /// Finds the tracks, `not` apart, that each of `entries` may be: those in its cell or beside it that are not so far off that they fit
-    /// under no offset of the look.
+    /// under no offset of the look of up to `most_m` along either axis.
     pub(super) fn find(
         &mut self,
         tracks: &Association,
         present: &mut Present,
         not: Option<u32>,
         entries: &[Seen],
+        most_m: f64,
     ) {
         self.near.clear();
         self.range.clear();
         self.range.resize(entries.len(), (0, 0));
         let bounds = Bounds::new(entries);
+        let strips = bounds.strips();
         let [apart, _] = tracks.accuracy.variances();
         let at_once = entries.windows(2).all(|two| two[0].at == two[1].at);
         if let Some(entry) = entries.first()
             && at_once
         {
             present.go_to(entry.at, &tracks.tracks, apart);
-            self.gather(tracks, Some(present), not, bounds);
-        } else {
-            self.gather(tracks, None, not, bounds);
+            // None is off by more than the widest gate of those that are found.
+            let most_m = offset_m(tracks, most_m);
+            self.gather(tracks, Some((&*present, most_m)), not, bounds);
+            let widest = self.widest();
+            let offset = most_m.min(widest);
+            self.lay_out(strips, bounds, widest + offset);
+            for (k, entry) in entries.iter().enumerate() {
+                self.try_near(k, entry, strips, [widest, offset]);
+            }
+            return;
         }
+        self.gather(tracks, None, not, bounds);
         let mut order = core::mem::take(&mut self.order);
         order.clear();
         order.extend(0..entries.len() as u32);
-        if !at_once {
-            order.sort_unstable_by_key(|&k| (entries[k as usize].at, k));
-        }
+        order.sort_unstable_by_key(|&k| (entries[k as usize].at, k));
+        let offset = offset_m(tracks, most_m.min(gate_m(apart, MOST_S)));
         let same = |a: &u32, b: &u32| entries[*a as usize].at == entries[*b as usize].at;
         for some in order.chunk_by(same) {
-            if !at_once {
-                self.move_to(tracks, entries[some[0] as usize].at, apart);
+            self.move_to(tracks, entries[some[0] as usize].at, apart);
+            let widest = self.widest();
+            self.lay_out(strips, bounds, widest + offset);
+            for &k in some {
+                let entry = &entries[k as usize];
+                self.try_near(k as usize, entry, strips, [widest, offset]);
             }
-            self.find_at_once(tracks, bounds, entries, some, at_once);
         }
         self.order = order;
     }
 
-    /// Finds the tracks that `some` of the entries may be, seen at the time of all spots.
-    fn find_at_once(
-        &mut self,
-        tracks: &Association,
-        bounds: Bounds,
-        entries: &[Seen],
-        some: &[u32],
-        all: bool,
-    ) {
-        let strips = bounds.strips();
-        let widest = self.spots.iter().map(|spot| spot.gate).fold(0.0, f64::max);
-        let offset = offset_m(tracks, widest, all);
-        self.lay_out(strips, bounds, widest + offset);
-        for &k in some {
-            let begin = self.near.len() as u32;
-            self.try_near(&entries[k as usize], strips, offset, widest);
-            self.range[k as usize] = (begin, self.near.len() as u32);
-        }
+    /// The widest gate of any spot.
+    fn widest(&self) -> f64 {
+        self.spots.iter().map(|spot| spot.gate).fold(0.0, f64::max)
     }
 
     /// Numbers of spots that an entry may be.
@@ -257,11 +256,12 @@ impl Around {
         }
     }
 
-    /// Gathers the tracks in all cells between those of entries, and beside them; where they are at the `present`, if that is given.
+    /// Gathers the tracks in all cells between those of entries, and beside them; where they are at the `present`, if that is given with
+    /// the farthest that entries may be off, and without those that are too far off then.
     fn gather(
         &mut self,
         tracks: &Association,
-        present: Option<&Present>,
+        present: Option<(&Present, f64)>,
         not: Option<u32>,
         bounds: Bounds,
     ) {
@@ -280,7 +280,13 @@ impl Around {
             let inside = (past(0) <= wide[0]) & (past(1) <= wide[1]);
             if inside && Some(number) != not {
                 let (place, gate) = match present {
-                    Some(present) => present.places[number as usize],
+                    Some((present, most_m)) => {
+                        let (place, gate) = present.places[number as usize];
+                        if !bounds.has(place, gate + most_m) {
+                            continue;
+                        }
+                        (place, gate)
+                    }
                     None => ([0.0; 2], 0.0),
                 };
                 self.spots.push(Spot {
@@ -313,8 +319,15 @@ impl Around {
         }
     }
 
-    /// Adds the spots that an entry may be, `offset` apart; no gate is wider than `widest`.
-    fn try_near(&mut self, entry: &Seen, strips: Strips, offset: f64, widest: f64) {
+    /// Notes the spots that an entry may be, `offset` apart; no gate is wider than `widest`.
+    fn try_near(
+        &mut self,
+        number: usize,
+        entry: &Seen,
+        strips: Strips,
+        [widest, offset]: [f64; 2],
+    ) {
+        let begin = self.near.len() as u32;
         let place = [entry.position.x, entry.position.y];
         let cell = cell(entry.position);
         let beside = |a: i32, b: i32| a.abs_diff(b) <= 1;
@@ -333,6 +346,7 @@ impl Around {
                 next = spot.next;
             }
         }
+        self.range[number] = (begin, self.near.len() as u32);
     }
 }
 
@@ -342,13 +356,8 @@ fn gate_m(variance: f64, seconds: f64) -> f64 {
     GATE * libm::sqrt(variance + drift * drift) + ROUNDING_M
 }
 
-/// How far off all entries of a look may be, axis by axis: a median of offsets within first gates, the widest of which is `widest` if all
-/// were seen at once.
-fn offset_m(tracks: &Association, widest: f64, at_once: bool) -> f64 {
+/// How far off all entries of a look may be, axis by axis, if that is no more than `most_m`: nothing where no offset is taken out.
+fn offset_m(tracks: &Association, most_m: f64) -> f64 {
     let [apart, aligned] = tracks.accuracy.variances();
-    match (aligned < apart, at_once) {
-        (false, _) => 0.0,
-        (true, true) => widest,
-        (true, false) => gate_m(apart, MOST_S),
-    }
+    if aligned < apart { most_m } else { 0.0 }
 }

@@ -129,15 +129,37 @@ impl Assignment {
         accuracy: Accuracy,
         near: impl Fn(usize) -> &'n [u32],
     ) {
-        let [apart, aligned] = accuracy.variances();
+        self.pair_up(tracks, entries, near);
+        if let Some(offset) = self.begin(tracks, entries, accuracy) {
+            self.finish(tracks, entries, accuracy, offset);
+        }
+    }
+
+    /// Notes the tracks to try for each entry.
+    pub(super) fn pair_up<'n>(
+        &mut self,
+        tracks: &impl Bodies,
+        entries: &[Seen],
+        near: impl Fn(usize) -> &'n [u32],
+    ) {
         self.pairs.clear();
         for (number, entry) in entries.iter().enumerate() {
             let pair = |&track: &u32| Pair::new(track, number as u32, tracks.seen(track), entry);
             self.pairs.extend(near(number).iter().map(pair));
         }
+    }
+
+    /// Assigns entries as they are; gives the offset of the look, if one is to be taken out.
+    pub(super) fn begin(
+        &mut self,
+        tracks: &impl Bodies,
+        entries: &[Seen],
+        accuracy: Accuracy,
+    ) -> Option<[f64; 2]> {
+        let [apart, aligned] = accuracy.variances();
         self.fit(tracks, entries, [0.0, 0.0], accuracy.spread(apart));
         if aligned >= apart {
-            return;
+            return None;
         }
         self.offsets.clear();
         for (track, entry) in self.track_of.iter().zip(entries) {
@@ -148,9 +170,20 @@ impl Assignment {
             }
         }
         if self.offsets.len() < LEAST_PAIRS {
-            return;
+            return None;
         }
-        let offset = [self.middle(0), self.middle(1)];
+        Some([self.middle(0), self.middle(1)])
+    }
+
+    /// Assigns entries with the offset of the look taken out.
+    pub(super) fn finish(
+        &mut self,
+        tracks: &impl Bodies,
+        entries: &[Seen],
+        accuracy: Accuracy,
+        offset: [f64; 2],
+    ) {
+        let [_, aligned] = accuracy.variances();
         self.fit(tracks, entries, offset, accuracy.spread(aligned));
     }
 
@@ -206,8 +239,8 @@ impl Assignment {
     fn middle(&mut self, axis: usize) -> f64 {
         self.values.clear();
         self.values.extend(self.offsets.iter().map(|o| o[axis]));
-        self.values.sort_unstable_by(f64::total_cmp);
-        self.values[self.values.len() / 2]
+        let middle = self.values.len() / 2;
+        *self.values.select_nth_unstable_by(middle, f64::total_cmp).1
     }
 }
 

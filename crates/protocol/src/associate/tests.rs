@@ -126,6 +126,8 @@ proptest! {
         stations in prop::collection::vec(state(), 1..20),
         position_m in prop_oneof![Just(0.0), 0.5..4.0],
         at_once in any::<bool>(),
+        // All entries of a look are off by so much, often by more than is tried at first.
+        offset in prop_oneof![Just([0.0; 2]), prop::array::uniform2(-6.0..6.0)],
     ) {
         let accuracy = Accuracy { position_m, velocity_m_per_s: 0.5, sizes: true };
         let mut tracks = Association::new(AgentId(9), accuracy);
@@ -151,6 +153,11 @@ proptest! {
                 .map(|state| match at_once {
                     true => ObjectState { sensed_at: now, ..state },
                     false => state,
+                })
+                .map(|state| {
+                    let Position { x, y } = state.position;
+                    let position = Position::new(x + offset[0], y + offset[1]);
+                    ObjectState { position, ..state }
                 })
                 .collect();
             let looker = Some(ObjectId(1 + k % 3));

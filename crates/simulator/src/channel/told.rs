@@ -2,9 +2,8 @@
 
 use std::collections::VecDeque;
 
-use covey_protocol::messages::ObjectState;
-
 use crate::ids::{Slot, Step};
+use crate::sensing::Whereabouts;
 use crate::world::{GhostId, Stamp};
 
 /// Who spoke a message, by place.
@@ -76,6 +75,41 @@ impl Receivers {
     }
 }
 
+/// What a message said of objects.
+#[derive(Debug, Clone, Default)]
+struct Said {
+    /// The objects, ascending, and where their words are.
+    order: Vec<(Slot, u32)>,
+    words: Vec<Whereabouts>,
+}
+
+impl Said {
+    fn of(&self, object: Slot) -> Option<&Whereabouts> {
+        let at = self
+            .order
+            .binary_search_by_key(&object, |&(object, _)| object);
+        at.ok().map(|at| &self.words[self.order[at].1 as usize])
+    }
+}
+
+/// A message and the stamp of what it told of an object, in one number: lists of them are long.
+#[derive(Debug, Clone, Copy)]
+struct Entry(u64);
+
+impl Entry {
+    fn new(message: u64, stamp: Stamp) -> Self {
+        Self(message << Stamp::BITS | u64::from(stamp))
+    }
+
+    fn message(self) -> u64 {
+        self.0 >> Stamp::BITS
+    }
+
+    fn stamp(self) -> Stamp {
+        self.0 as Stamp
+    }
+}
+
 /// What an arm's messages told, as far back as they matter: who received each, and which objects it spoke of.
 #[derive(Debug, Clone)]
 pub(crate) struct Told {
@@ -90,14 +124,15 @@ pub(crate) struct Told {
     /// Of each: it says what it tells; what is told by silence is not received.
     spoken: VecDeque<bool>,
     /// What each said of objects in a host's own words, where that matters; by object.
-    said: VecDeque<Vec<(Slot, ObjectState)>>,
+    said: VecDeque<Said>,
     /// What was told that is not there: message and stamp, the oldest first.
     ghosts: Vec<(GhostId, u64, Stamp)>,
     /// Buffers to use again.
     spare: Vec<Receivers>,
+    unsaid: Vec<Said>,
     receivers: Vec<Slot>,
-    /// By object: message and stamp.
-    of: Vec<Vec<(u64, Stamp)>>,
+    /// By object, the oldest message first.
+    of: Vec<Vec<Entry>>,
     /// The present.
     now: Stamp,
     /// Somebody told of what is still to come: a message may tell of more than its time.
@@ -125,6 +160,7 @@ impl Told {
             said: VecDeque::new(),
             ghosts: Vec::new(),
             spare: Vec::new(),
+            unsaid: Vec::new(),
             receivers: Vec::new(),
             of: Vec::new(),
             now: 0,
@@ -144,7 +180,11 @@ impl Told {
             self.first += 1;
             self.speakers.pop_front();
             self.spoken.pop_front();
-            self.said.pop_front();
+            if let Some(said) = self.said.pop_front()
+                && !said.order.is_empty()
+            {
+                self.unsaid.push(said);
+            }
             if let Some(kept) = self.messages.pop_front() {
                 self.spare.push(kept.receivers);
             }
@@ -166,7 +206,7 @@ impl Told {
         });
         self.speakers.push_back(Speaker::Gone);
         self.spoken.push_back(true);
-        self.said.push_back(Vec::new());
+        self.said.push_back(Said::default());
         self.first + self.messages.len() as u64 - 1
     }
 
@@ -177,11 +217,25 @@ impl Told {
         }
     }
 
-    /// A message says so of objects.
-    pub(crate) fn say(&mut self, message: u64, mut objects: Vec<(Slot, ObjectState)>) {
-        objects.sort_by_key(|&(object, _)| object);
-        if let Some(place) = self.said.get_mut((message - self.first) as usize) {
-            *place = objects;
+    /// The newest message says so of an object; [`said_all`](Self::said_all) follows on the last.
+    pub(crate) fn say(&mut self, object: Slot, words: Whereabouts) {
+        if let Some(said) = self.said.back_mut() {
+            if said.order.is_empty()
+                && let Some(mut room) = self.unsaid.pop()
+            {
+                room.order.clear();
+                room.words.clear();
+                *said = room;
+            }
+            said.order.push((object, said.words.len() as u32));
+            said.words.push(words);
+        }
+    }
+
+    /// That is all that the newest message says.
+    pub(crate) fn said_all(&mut self) {
+        if let Some(said) = self.said.back_mut() {
+            said.order.sort_unstable();
         }
     }
 
@@ -201,36 +255,35 @@ impl Told {
         heard.map(|&(_, _, stamp)| stamp).max().unwrap_or(0)
     }
 
-    /// The newest that `receiver` was told of `object`: of which step, by whom, and in which words, where they are a host's own.
+    /// The newest that `receiver` was told of `object` that is newer than a stamp: of which step, by whom, and in which words, where they
+    /// are a host's own.
     pub(crate) fn newest(
         &self,
         object: Slot,
         receiver: Slot,
-    ) -> Option<(Stamp, Speaker, Option<&ObjectState>)> {
-        let mut newest: Option<(Stamp, usize)> = None;
-        for &(message, stamp) in self.of.get(object.index())?.iter().rev() {
-            if message < self.first {
+        than: Stamp,
+    ) -> Option<(Stamp, Speaker, Option<&Whereabouts>)> {
+        let (mut newest, mut found) = (than, None);
+        for entry in self.of.get(object.index())?.iter().rev() {
+            // Messages are told in order.
+            let Some(at) = entry.message().checked_sub(self.first) else {
                 break;
-            }
-            let at = (message - self.first) as usize;
-            let kept = &self.messages[at];
-            if let Some((known, _)) = newest {
-                if self.is_no_newer(kept, known) {
+            };
+            // Whether it is newer is seen without a look at the message.
+            let stamp = entry.stamp();
+            let kept = &self.messages[at as usize];
+            if stamp <= newest {
+                if self.is_no_newer(kept, newest) {
                     break;
                 }
-                if stamp <= known {
-                    continue;
-                }
+                continue;
             }
             if kept.receivers.has(receiver) {
-                newest = Some((stamp, at));
+                (newest, found) = (stamp, Some(at as usize));
             }
         }
-        let (stamp, at) = newest?;
-        let said = &self.said[at];
-        let said = said.binary_search_by_key(&object, |&(object, _)| object);
-        let said = said.ok().map(|place| &self.said[at][place].1);
-        Some((stamp, self.speakers[at], said))
+        let at = found?;
+        Some((newest, self.speakers[at], self.said[at].of(object)))
     }
 
     /// A message tells by not saying anything.
@@ -244,11 +297,11 @@ impl Told {
     pub(crate) fn times(&self, object: Slot, receiver: Slot, since: Step) -> u32 {
         let told = self.of.get(object.index()).map_or(&[][..], Vec::as_slice);
         let mut times = 0;
-        for &(message, _) in told.iter().rev() {
-            if message < self.first {
+        for entry in told.iter().rev() {
+            let Some(at) = entry.message().checked_sub(self.first) else {
                 break;
-            }
-            let at = (message - self.first) as usize;
+            };
+            let at = at as usize;
             let kept = &self.messages[at];
             if kept.step < since {
                 break;
@@ -262,11 +315,11 @@ impl Told {
     pub(crate) fn at_and_times(&self, object: Slot, receiver: Slot, since: Step) -> (Stamp, u32) {
         let told = self.of.get(object.index()).map_or(&[][..], Vec::as_slice);
         let (mut newest, mut times) = (0, 0);
-        for &(message, stamp) in told.iter().rev() {
-            if message < self.first {
+        for entry in told.iter().rev() {
+            let Some(at) = entry.message().checked_sub(self.first) else {
                 break;
-            }
-            let at = (message - self.first) as usize;
+            };
+            let (at, stamp) = (at as usize, entry.stamp());
             let kept = &self.messages[at];
             if kept.step < since && newest > 0 && self.is_no_newer(kept, newest) {
                 break;
@@ -286,15 +339,13 @@ impl Told {
         receiver: Slot,
     ) -> impl Iterator<Item = (Speaker, Stamp)> + '_ {
         let told = self.of.get(object.index()).map_or(&[][..], Vec::as_slice);
-        told.iter()
-            .rev()
-            .take_while(|&&(message, _)| message >= self.first)
-            .filter(move |&&(message, _)| {
-                self.messages[(message - self.first) as usize]
-                    .receivers
-                    .has(receiver)
-            })
-            .map(|&(message, stamp)| (self.speakers[(message - self.first) as usize], stamp))
+        let told = told.iter().rev();
+        let kept = told.map_while(|entry| {
+            let at = entry.message().checked_sub(self.first)?;
+            Some((at as usize, entry.stamp()))
+        });
+        kept.filter(move |&(at, _)| self.messages[at].receivers.has(receiver))
+            .map(|(at, stamp)| (self.speakers[at], stamp))
     }
 
     /// All messages kept, the oldest first: step, speaker, receivers.
@@ -310,9 +361,10 @@ impl Told {
         let told = &mut self.of[object.index()];
         // What is too old goes when the list would grow.
         if told.len() == told.capacity() {
-            told.retain(|&(message, _)| message >= first);
+            let old = told.partition_point(|entry| entry.message() < first);
+            told.drain(..old);
         }
-        told.push((message, stamp));
+        told.push(Entry::new(message, stamp));
     }
 
     /// The newest step of which `receiver` was told a state of `object`.
@@ -321,12 +373,12 @@ impl Told {
             return 0;
         };
         let mut newest = 0;
-        for &(message, stamp) in told.iter().rev() {
-            if message < self.first {
+        for entry in told.iter().rev() {
+            let Some(at) = entry.message().checked_sub(self.first) else {
                 // Messages are told in order.
                 break;
-            }
-            let kept = &self.messages[(message - self.first) as usize];
+            };
+            let (kept, stamp) = (&self.messages[at as usize], entry.stamp());
             if newest > 0 && self.is_no_newer(kept, newest) {
                 break;
             }
@@ -352,7 +404,7 @@ impl Told {
             kept.receivers.remove(slot);
         }
         for said in &mut self.said {
-            said.retain(|&(object, _)| object != slot);
+            said.order.retain(|&(object, _)| object != slot);
         }
         for speaker in &mut self.speakers {
             if matches!(*speaker, Speaker::Reporter(by) | Speaker::Host(by) if by == slot) {
@@ -364,7 +416,11 @@ impl Told {
     /// Moves all stamps.
     pub(crate) fn each(&mut self, f: impl Fn(&mut Stamp)) {
         for told in &mut self.of {
-            told.iter_mut().for_each(|entry| f(&mut entry.1));
+            for entry in told {
+                let mut stamp = entry.stamp();
+                f(&mut stamp);
+                *entry = Entry::new(entry.message(), stamp);
+            }
         }
         self.ghosts.iter_mut().for_each(|entry| f(&mut entry.2));
         self.messages.iter_mut().for_each(|kept| f(&mut kept.stamp));
@@ -373,6 +429,8 @@ impl Told {
 
 #[cfg(test)]
 mod tests {
+    use covey_protocol::{Instant, Position, Velocity};
+
     use super::*;
 
     fn slots<const N: usize>(numbers: [u32; N]) -> [Slot; N] {
@@ -478,13 +536,48 @@ mod tests {
                     let all = told.of(object, receiver).map(|(_, stamp)| stamp);
                     let newest = all.max().unwrap_or(0);
                     assert_eq!(told.at(object, receiver), newest);
-                    let found = told.newest(object, receiver);
-                    assert_eq!(found.map_or(0, |(stamp, ..)| stamp), newest);
+                    for than in [0, newest.saturating_sub(1), newest, step as Stamp] {
+                        let found = told.newest(object, receiver, than);
+                        let expected = Some(newest).filter(|&newest| newest > than);
+                        assert_eq!(found.map(|(stamp, ..)| stamp), expected);
+                    }
                     let since = Step(step - 8);
                     let times = told.times(object, receiver, since);
                     assert_eq!(told.at_and_times(object, receiver, since), (newest, times));
                 }
             }
         }
+    }
+    #[test]
+    fn words_are_found_by_object_until_they_are_forgotten() {
+        let words = |x: f64| Whereabouts {
+            sensed_at: Instant::from_millis(50),
+            position: Position::new(x, 0.0),
+            velocity: Velocity::default(),
+        };
+        let mut told = Told::new(5);
+        let said = |told: &Told, object| {
+            let (_, _, said) = told.newest(Slot(object), Slot(1), 0)?;
+            said.map(|words| words.position.x)
+        };
+        for step in 1..20u32 {
+            told.begin(Step(step), step as Stamp, 10);
+            let message = told.message(Step(step), slots([1]).into_iter());
+            let host = step % 3 > 0;
+            for object in [7, 2, 5] {
+                told.tell(message, Slot(object), step as Stamp);
+                if host {
+                    told.say(Slot(object), words(f64::from(100 * step + object)));
+                }
+            }
+            told.said_all();
+            for object in [2, 5, 7] {
+                let expected = host.then(|| f64::from(100 * step + object));
+                assert_eq!(said(&told, object), expected, "{object} at {step}");
+            }
+            assert_eq!(said(&told, 3), None);
+        }
+        told.clear(Slot(5));
+        assert_eq!([said(&told, 2), said(&told, 5)], [Some(1902.0), None]);
     }
 }

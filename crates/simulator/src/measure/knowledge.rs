@@ -1,9 +1,8 @@
 //! What an arm's participants know, and how old it is.
 
-use covey_protocol::messages::ObjectState;
-
 use crate::channel::{BeaconHistory, HeardByLane, Speaker, Told};
 use crate::ids::{Lane, Slot, Step};
+use crate::sensing::Whereabouts;
 use crate::world::{Stamp, World};
 
 /// What an arm's participants know.
@@ -63,32 +62,31 @@ impl Knowledge<'_> {
         told.max(itself).max(world.sights.by_any(object))
     }
 
-    /// The newest state that `receiver` was told of `object`, its own sensing apart; none that is older than `oldest`.
+    /// The newest state that `receiver` was told of `object`, its own sensing apart; none that is older than `oldest`, which is not zero.
     pub(super) fn state(
         &self,
         world: &World<'_>,
         object: Slot,
         receiver: Slot,
         oldest: Stamp,
-    ) -> Option<ObjectState> {
+    ) -> Option<Whereabouts> {
+        let announced = |step| Some(Whereabouts::from(&world.announced(object, step)));
         if self.oracle && world.road.participates(object) {
-            return Some(world.announced(object, world.step()));
+            return announced(world.step());
         }
         let heard = self.beacons.at(object, receiver, self.lane);
-        let told = self.told.newest(object, receiver);
-        if let Some((stamp, speaker, said)) = told.filter(|&(stamp, ..)| stamp > heard) {
-            if stamp < oldest {
-                return None;
+        // What is no newer than its own beacon is not asked for, nor what is too old.
+        let than = heard.max(oldest - 1);
+        match self.told.newest(object, receiver, than) {
+            Some((_, _, Some(said))) => Some(*said),
+            Some((stamp, Speaker::Reporter(by), None)) => {
+                let step = world.time.step_of(stamp);
+                Some(world.whereabouts(by, object, step))
             }
-            return match (said, speaker) {
-                (Some(said), _) => Some(*said),
-                (None, Speaker::Reporter(by)) => {
-                    Some(world.perceived_at(by, object, world.time.step_of(stamp)))
-                }
-                (None, _) => None,
-            };
+            Some(_) => None,
+            None if heard >= oldest => announced(world.time.step_of(heard)),
+            None => None,
         }
-        (heard >= oldest).then(|| world.announced(object, world.time.step_of(heard)))
     }
 }
 

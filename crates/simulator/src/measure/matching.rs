@@ -6,12 +6,11 @@
 //! is found once for all arms.
 
 use covey_protocol::Position;
-use covey_protocol::messages::ObjectState;
 use covey_world::scene::BodyKind;
 
 use super::knowledge::{Knowledge, oldest_in_time};
 use crate::ids::Slot;
-use crate::sensing::{Gate, moved};
+use crate::sensing::Gate;
 use crate::world::{Stamp, World};
 
 /// Where everybody really is, by squares as wide as a gate reaches.
@@ -215,11 +214,11 @@ fn held(
 ) -> Option<Position> {
     let sensed = world.sights.sensed.at(object, receiver);
     let state = if sensed >= oldest {
-        world.perceived_at(receiver, object, world.time.step_of(sensed))
+        world.whereabouts(receiver, object, world.time.step_of(sensed))
     } else {
         knowledge?.state(world, object, receiver, oldest)?
     };
-    Some(at_present(world, &state))
+    Some(state.later(world.now()))
 }
 
 /// What some participant saw of an object in time, moved to the present, is as it should be.
@@ -233,16 +232,10 @@ fn seen_by_anybody(
         let sensed = world.sights.sensed.at(object, observer);
         sensed >= oldest && {
             let step = world.time.step_of(sensed);
-            is_right(at_present(
-                world,
-                &world.perceived_at(observer, object, step),
-            ))
+            let state = world.whereabouts(observer, object, step);
+            is_right(state.later(world.now()))
         }
     })
-}
-
-fn at_present(world: &World<'_>, state: &ObjectState) -> Position {
-    moved(state, world.now().since(state.sensed_at).seconds())
 }
 
 #[cfg(test)]

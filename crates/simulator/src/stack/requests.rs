@@ -26,6 +26,7 @@ use crate::channel::{Class, Parcel, Ticket};
 use crate::ids::{Slot, Step, TileNumber};
 use crate::prepared::{Prepared, STEP_S};
 use crate::rivals::Requests as Reading;
+use crate::sensing::Whereabouts;
 use crate::world::{Time, World};
 
 /// Nobody farther off than this can be helped or asked, in metres.
@@ -439,7 +440,7 @@ impl Requests {
             let recent = world.age(stamp).is_some_and(|age| age <= soft);
             recent && {
                 let told = world.announced(object, world.time.step_of(stamp));
-                recognises(world, state, &told)
+                recognises(world, state, Whereabouts::from(&told))
             }
         };
         sensed.retain(|state| self.reading.announced || !speaks(state));

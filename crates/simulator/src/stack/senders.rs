@@ -16,7 +16,7 @@ use super::{Stack, Turn};
 use crate::channel::{BeaconHistory, Class, Speaker, Told, sensor_information_is_due};
 use crate::ids::{Lane, Slot, Step};
 use crate::prepared::{Prepared, RING, STEP_S};
-use crate::sensing::moved;
+use crate::sensing::Whereabouts;
 use crate::world::{PairStamps, Stamp, Time, World, rebase};
 
 const MOST_OBJECTS: usize = 32;
@@ -314,36 +314,37 @@ fn told_by_others(
     let window = (WINDOW_S / STEP_S) as u32;
     let sensed = world.sights.step;
     let recent = |stamp: Stamp| stamp > 0 && sensed < world.time.step_of(stamp).after(window);
-    let recognised = |state: &ObjectState| recognises(world, own, state);
     let announced = others.beacons.at(object, sender, others.lane);
-    if recent(announced) && recognised(&world.announced(object, world.time.step_of(announced))) {
-        return None;
+    if recent(announced) {
+        let told = world.announced(object, world.time.step_of(announced));
+        if recognises(world, own, Whereabouts::from(&told)) {
+            return None;
+        }
     }
-    let Some((stamp, Speaker::Reporter(by), _)) = others.reported.newest(object, sender) else {
+    let Some((stamp, Speaker::Reporter(by), _)) = others.reported.newest(object, sender, 0) else {
         return Some(0);
     };
     if !remembered(world, stamp) {
         return Some(0);
     }
-    let told = world.perceived_at(by, object, world.time.step_of(stamp));
-    if !recognised(&told) {
+    let told = world.whereabouts(by, object, world.time.step_of(stamp));
+    if !recognises(world, own, told) {
         return Some(0);
     }
     // Nobody asks where they head.
-    let motion = |state: &ObjectState| Motion {
+    let motion = |state: Whereabouts| Motion {
         position: state.position,
         speed: state.velocity.speed(),
         heading: 0.0,
     };
-    let told_of = || recent(stamp) || !motion(own).has_moved_since(&motion(&told));
+    let told_of = || recent(stamp) || !motion(own.into()).has_moved_since(&motion(told));
     (!told_of()).then_some(stamp)
 }
 
-/// Whoever sees an object as `own` takes what was told of it as `state` to be of the same.
-pub(super) fn recognises(world: &World<'_>, own: &ObjectState, state: &ObjectState) -> bool {
-    let seconds = own.sensed_at.since(state.sensed_at).seconds();
+/// Whoever sees an object as `own` takes what was told of it to be of the same.
+pub(super) fn recognises(world: &World<'_>, own: &ObjectState, told: Whereabouts) -> bool {
     let heading = || own.velocity.y.atan2(own.velocity.x);
-    let there = moved(state, seconds);
+    let there = told.later(own.sensed_at);
     let gate = world.prepared.gate;
     gate.is_none_or(|gate| gate.holds(own.position, heading, there))
 }

@@ -16,13 +16,14 @@ mod stamps;
 
 use std::time::Instant as Clock;
 
-use covey_protocol::messages::{Confidence, ObjectState};
+use covey_protocol::messages::{Confidence, ObjectState, Size};
 use covey_protocol::{AgentId, Instant, ObjectId};
 use covey_radio::ChannelModel;
 use covey_world::paths::{self, RelevantPairs};
 
 use crate::ids::{Slot, Step, TileNumber};
 use crate::prepared::Prepared;
+use crate::sensing::{Moving, Way, Whereabouts};
 
 pub(crate) use ghosts::{GhostId, Ghosts, RelevantGhost};
 pub(crate) use links::Links;
@@ -282,7 +283,14 @@ impl<'p> World<'p> {
         };
         let clock = Clock::now();
         self.sights.look(&scene, &self.time);
-        self.perceived.begin(self.sights.step, self.road.size());
+        let step = self.sights.step;
+        self.perceived.begin(step, self.road.size());
+        if self.senses_wrong() {
+            let moments = self.road.moments(step).iter();
+            let ways = moments.map(|moment| Way::from(moment.velocity));
+            self.perceived.ways.clear();
+            self.perceived.ways.extend(ways);
+        }
         let sight_s = clock.elapsed().as_secs_f64();
         scene.link(&mut self.links, &mut self.powers, &mut self.ears);
         let links_s = clock.elapsed().as_secs_f64() - sight_s;
@@ -332,21 +340,44 @@ impl<'p> World<'p> {
 
     /// An object as somebody sensed it at a step of the last [`RING`](crate::prepared::RING), if it looked.
     pub(crate) fn perceived_at(&self, observer: Slot, object: Slot, step: Step) -> ObjectState {
-        if !self.senses_wrong() {
-            return self.object(object, step);
+        let Whereabouts {
+            position, velocity, ..
+        } = self.whereabouts(observer, object, step);
+        ObjectState {
+            position,
+            velocity,
+            ..self.object(object, step)
         }
+    }
+
+    /// Where somebody sensed an object to be at such a step, and how it moved.
+    pub(crate) fn whereabouts(&self, observer: Slot, object: Slot, step: Step) -> Whereabouts {
+        let Moving { position, velocity } = match self.senses_wrong() {
+            true => self.sensed_wrong(observer, object, step),
+            false => self.moving(object, step),
+        };
+        Whereabouts {
+            sensed_at: Time::instant(step),
+            position,
+            velocity,
+        }
+    }
+
+    /// An object as somebody sensed it at such a step, where sensors err.
+    fn sensed_wrong(&self, observer: Slot, object: Slot, step: Step) -> Moving {
         let [by, number] = [observer, object].map(|slot| self.road.id(slot));
         let seen = match step == self.sights.step {
             true => Some(self.newest_of(observer)),
             false => self.perceived.known(observer, by, step),
         };
         if let Some(state) = seen.and_then(|seen| seen.of(object, number)) {
-            return *state;
+            return state;
         }
         let mut state = [self.displaced(observer, object, step)];
         let heading = self.road.moment(observer, step).state.heading;
         let noise = self.prepared.scenario.sensing.noise(self.seed, step);
-        noise.distort_all(by, heading, &mut state);
+        let way = Way::from(state[0].velocity);
+        noise.distort_all(by, heading, &[number], &mut state, |_| way);
         state[0]
     }
 
@@ -362,6 +393,9 @@ impl<'p> World<'p> {
             let objects = self.sights.seen.of(observer);
             seen.objects.clear();
             seen.objects.extend_from_slice(objects);
+            seen.numbers.clear();
+            let numbers = objects.iter().map(|&object| self.road.id(object));
+            seen.numbers.extend(numbers);
             let step = self.sights.step;
             let placed = objects.iter();
             let placed = placed.map(|&object| self.displaced(observer, object, step));
@@ -370,13 +404,24 @@ impl<'p> World<'p> {
             let own = self.road.moment(observer, step);
             let noise = self.prepared.scenario.sensing.noise(self.seed, step);
             seen.observer = self.road.id(observer);
-            noise.distort_all(seen.observer, own.state.heading, &mut seen.states);
+            let (ways, states) = (&self.perceived.ways, &mut seen.states);
+            let way = |k: usize| ways[objects[k].index()];
+            noise.distort_all(seen.observer, own.state.heading, &seen.numbers, states, way);
         })
     }
 
+    /// The place and the motion of an object at a step; both are exact.
+    fn moving(&self, object: Slot, step: Step) -> Moving {
+        let moment = self.road.moment(object, step);
+        Moving {
+            position: moment.truth(),
+            velocity: moment.velocity,
+        }
+    }
+
     /// An object where one who senses it at a step takes it to be by `errors`.
-    fn displaced(&self, observer: Slot, object: Slot, step: Step) -> ObjectState {
-        let mut state = self.object(object, step);
+    fn displaced(&self, observer: Slot, object: Slot, step: Step) -> Moving {
+        let mut state = self.moving(object, step);
         let ids = [self.road.id(observer), self.road.id(object)];
         let own = self.road.moment(observer, step);
         let errors = &self.prepared.scenario.errors;
@@ -384,27 +429,40 @@ impl<'p> World<'p> {
         state
     }
 
-    /// The objects that somebody sensed at the newest sensing, what is not there apart, each as it sensed it.
+    /// The objects that somebody sensed at the newest sensing, what is not there apart, each as it sensed it; sizes are left out.
     pub(crate) fn seen_as(&self, observer: Slot) -> impl Iterator<Item = (Slot, ObjectState)> {
-        let (objects, wrong, exact): (&[_], &[_], &[_]) = match self.senses_wrong() {
-            true => {
-                let seen = self.newest_of(observer);
-                (&seen.objects, &seen.states, &[])
-            }
-            false => (&[], &[], self.sights.seen.of(observer)),
-        };
-        let wrong = objects.iter().copied().zip(wrong.iter().copied());
         let step = self.sights.step;
-        let exact = exact
-            .iter()
-            .map(move |&object| (object, self.object(object, step)));
-        wrong.chain(exact)
+        let (wrong, exact): (_, &[_]) = match self.senses_wrong() {
+            true => (self.newest_of(observer), &[]),
+            false => (Seen::NONE, self.sights.seen.of(observer)),
+        };
+        let wrong = wrong.objects.iter().zip(&wrong.numbers).zip(&wrong.states);
+        let wrong = wrong.map(|((&object, &number), &state)| (object, number, state));
+        let exact = exact.iter();
+        let exact =
+            exact.map(move |&object| (object, self.road.id(object), self.moving(object, step)));
+        wrong.chain(exact).map(move |(object, number, moving)| {
+            let state = ObjectState {
+                id: ObjectId(u64::from(number)),
+                position: moving.position,
+                velocity: moving.velocity,
+                size: Size::default(),
+                sensed_at: Time::instant(step),
+                confidence: Confidence::FULL,
+            };
+            (object, state)
+        })
     }
 
     /// All that somebody sensed at the newest sensing, what is not there included.
     pub(crate) fn sensed(&self, observer: Slot, objects: &mut Vec<ObjectState>) {
         objects.clear();
-        objects.extend(self.seen_as(observer).map(|(_, state)| state));
+        let step = self.sights.step;
+        let sized = |(object, state)| {
+            let size = self.road.moment(object, step).state.size;
+            ObjectState { size, ..state }
+        };
+        objects.extend(self.seen_as(observer).map(sized));
         objects.extend(self.ghosts.seen_by(observer, self.sights.step));
     }
 

@@ -3,9 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use covey_protocol::messages::ObjectState;
-
 use crate::ids::{Slot, Step};
+use crate::sensing::{Moving, Way};
 
 /// So many looks are kept: little that anybody asks for is older than a second.
 const LOOKS: usize = 12;
@@ -17,6 +16,8 @@ const LOOKS: usize = 12;
 pub(super) struct Perceived {
     /// The newest first.
     looks: VecDeque<Look>,
+    /// By place: which way objects really go at the newest look.
+    pub(super) ways: Vec<Way>,
     /// Room to use again.
     spare: Mutex<Vec<Seen>>,
 }
@@ -33,24 +34,30 @@ struct Look {
 pub(super) struct Seen {
     /// The observer's number: others may have its place later.
     pub(super) observer: u32,
-    /// Places of objects, and their states, one by one.
+    /// Places of objects, their numbers and states, one by one.
     pub(super) objects: Vec<Slot>,
-    pub(super) states: Vec<ObjectState>,
+    pub(super) numbers: Vec<u32>,
+    pub(super) states: Vec<Moving>,
 }
 
 impl Seen {
     /// Nothing.
-    const NONE: &Self = &Self {
+    pub(super) const NONE: &Self = &Self {
         observer: 0,
         objects: Vec::new(),
+        numbers: Vec::new(),
         states: Vec::new(),
     };
 
     /// The state of the object with this place and number.
-    pub(super) fn of(&self, object: Slot, number: u32) -> Option<&ObjectState> {
-        let at = self.objects.iter().position(|&seen| seen == object)?;
-        let state = &self.states[at];
-        (state.id.0 == u64::from(number)).then_some(state)
+    pub(super) fn of(&self, object: Slot, number: u32) -> Option<Moving> {
+        // They mostly ascend.
+        let at = match self.objects.binary_search(&object) {
+            Ok(at) => at,
+            Err(_) if self.objects.is_sorted() => return None,
+            Err(_) => self.objects.iter().position(|&seen| seen == object)?,
+        };
+        (self.numbers[at] == number).then(|| self.states[at])
     }
 }
 
@@ -99,26 +106,22 @@ impl Perceived {
 
 #[cfg(test)]
 mod tests {
-    use covey_protocol::messages::Confidence;
-    use covey_protocol::{Instant, ObjectId, Position, Velocity};
+    use covey_protocol::{Position, Velocity};
 
     use super::*;
 
     #[test]
     fn states_are_found_once_and_kept_for_some_looks() {
-        let state = |x: f64| ObjectState {
-            id: ObjectId(7),
+        let state = |x: f64| Moving {
             position: Position::new(x, 0.0),
             velocity: Velocity::new(0.0, 0.0),
-            size: Default::default(),
-            sensed_at: Instant::ZERO,
-            confidence: Confidence::FULL,
         };
         let see = |x: f64| {
             move |seen: &mut Seen| {
                 *seen = Seen {
                     observer: 5,
                     objects: vec![Slot(3)],
+                    numbers: vec![7],
                     states: vec![state(x)],
                 };
             }
@@ -151,5 +154,26 @@ mod tests {
             perceived.begin(Step(6 + 2 * step), 2);
         }
         assert!(perceived.known(Slot(1), 5, Step(4)).is_none());
+    }
+
+    #[test]
+    fn objects_are_found_in_any_order() {
+        let moving = |x: f64| Moving {
+            position: Position::new(x, 0.0),
+            ..Moving::default()
+        };
+        for order in [[1, 4, 6], [6, 1, 4], [4, 1, 6]] {
+            let seen = Seen {
+                observer: 5,
+                objects: order.map(Slot).to_vec(),
+                numbers: order.to_vec(),
+                states: order.map(|n| moving(f64::from(n))).to_vec(),
+            };
+            for n in 0..8 {
+                let found = order.contains(&n).then(|| moving(f64::from(n)));
+                assert_eq!(seen.of(Slot(n), n), found, "{n} of {order:?}");
+                assert_eq!(seen.of(Slot(n), n + 1), None);
+            }
+        }
     }
 }

@@ -199,6 +199,11 @@ impl Road {
         &self.ring[step.0 as usize % RING][slot.index()]
     }
 
+    /// All of them by place, as far as there were places at that step.
+    pub(crate) fn moments(&self, step: Step) -> &[Moment] {
+        &self.ring[step.0 as usize % RING]
+    }
+
     /// What the vehicle at a place carries.
     pub(crate) fn outfit<'p>(&self, prepared: &'p Prepared, slot: Slot) -> &'p Outfit {
         prepared.outfits.get(self.outfits[slot.index()])

@@ -6,6 +6,7 @@ use covey_protocol::{Instant, ObjectId};
 use super::offices::{Follower, InOffice, Listed};
 use crate::channel::{Speaker, Told};
 use crate::ids::{Slot, Step};
+use crate::sensing::Whereabouts;
 use crate::world::{GhostId, Stamp, World};
 
 /// Receivers of a report learn of its objects, sensed at `stamp`; so does `reported`, where reports are told apart.
@@ -88,22 +89,19 @@ fn tell_all(
     states: impl Iterator<Item = ObjectState>,
     stamp: impl Fn(&ObjectState) -> Stamp,
 ) {
-    let mut said = Vec::new();
     for state in states {
         match measured(world, office, state.id) {
             Some(Thing::Vehicle(slot)) => {
                 told.tell(message, slot, stamp(&state));
                 if world.prepared.gate.is_some() {
-                    said.push((slot, state));
+                    told.say(slot, Whereabouts::from(&state));
                 }
             }
             Some(Thing::Ghost(ghost)) => told.tell_ghost(message, ghost, stamp(&state)),
             None => {}
         }
     }
-    if !said.is_empty() {
-        told.say(message, said);
-    }
+    told.said_all();
 }
 
 /// Notes who received a broadcast, by ascending place; gives of each the first broadcast of the unbroken run up to this one.
