@@ -63,6 +63,11 @@ pub const TARGETS: &[Target] = &[
     ),
     target_of("onnx", targets::onnx::run, targets::onnx::seeds),
     target_of(
+        "openstreetmap",
+        targets::openstreetmap::run,
+        targets::openstreetmap::seeds,
+    ),
+    target_of(
         "participant",
         targets::stations::participant,
         targets::stations::seeds,

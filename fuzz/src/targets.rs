@@ -6,6 +6,7 @@ pub(crate) mod maps;
 pub(crate) mod messages;
 pub(crate) mod node;
 pub(crate) mod onnx;
+pub(crate) mod openstreetmap;
 pub(crate) mod polyline;
 pub(crate) mod recordings;
 pub(crate) mod runs;
